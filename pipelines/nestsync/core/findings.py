@@ -1,0 +1,73 @@
+"""Findings: one thing wrong with one object, under a slug that never changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nestsync.core.identifiers import Levels
+
+
+class Severity(StrEnum):
+    """How much a finding matters: `blocking` stops the write, `warning` and `info` do not."""
+
+    BLOCKING = "blocking"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A kind of finding: its stable slug, its severity by default, and what it means for the reader."""
+
+    slug: str
+    severity: Severity
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing wrong with one object of one source.
+
+    `object` is ``namespace``, ``table`` or ``view``; `levels` and `name` are the source's own,
+    `target_levels` what the mapping made of them (None where mapping never got so far).
+    """
+
+    rule: str
+    severity: Severity
+    source: str
+    object: str
+    levels: Levels
+    name: str | None
+    target_levels: Levels | None
+    message: str
+    hint: str
+
+
+_BLOCKING, _WARNING, _INFO = Severity.BLOCKING, Severity.WARNING, Severity.INFO
+
+RULES: dict[str, Rule] = {
+    rule.slug: rule
+    for rule in (
+        Rule("separator-conflict", _BLOCKING, "a level holds the separator that the target joins levels with"),
+        Rule("separator-refused", _BLOCKING, "the configured separator is not allowed"),
+        Rule("empty-level", _BLOCKING, "a level of the target identifier is empty"),
+        Rule("reserved-character", _BLOCKING, "a level holds a character that the target keeps for itself"),
+        Rule("round-trip-loss", _BLOCKING, "a dialect in use does not give the same levels back"),
+        Rule("collision", _BLOCKING, "two source identifiers want one target identifier"),
+        Rule("case-collision", _BLOCKING, "two target identifiers are one where the target folds case"),
+        Rule("normalization-collision", _BLOCKING, "two target identifiers are one where the target normalises to NFC"),
+        Rule("too-long", _BLOCKING, "a level, a name or a whole path is longer than the target holds"),
+        Rule("too-deep", _BLOCKING, "the target holds fewer levels"),
+        Rule("character-refused", _BLOCKING, "the target does not take a character of this name"),
+        Rule("drift", _BLOCKING, "a source or the target moved between plan and apply"),
+        Rule("missing-parent", _WARNING, "a parent exists in no source; it will be made"),
+        Rule("owner-conflict", _WARNING, "several owners could own an implied parent; the smallest identifier decided"),
+        Rule("property-conflict", _BLOCKING, "merged namespaces hold different values for one property"),
+        Rule("unreadable-namespace", _WARNING, "a namespace was listed and could not be read"),
+        Rule("unreadable-table", _WARNING, "a table was listed and could not be read"),
+        Rule("unsupported-table", _INFO, "a table of a format or kind that nestsync does not move"),
+        Rule("not-a-table", _INFO, "a dot or underscore folder beside the tables"),
+    )
+}
+"""Every rule that this version raises, by slug (the design's table; severities can be raised by configuration)."""

@@ -1,0 +1,91 @@
+"""Every error outside `core`, under the one root (`core.errors.NestsyncError`), by what a user must do."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from nestsync.core.errors import NestsyncError, one_line
+
+
+class ConfigurationError(NestsyncError):
+    """The configuration, an option or the command line is wrong; nothing ran."""
+
+    code: ClassVar[str] = "configuration"
+    exit_code: ClassVar[int] = 2
+
+
+class PrerequisiteMissing(NestsyncError):
+    """The machine lacks something that nestsync cannot bring along (Java, say)."""
+
+    code: ClassVar[str] = "prerequisite-missing"
+    exit_code: ClassVar[int] = 2
+
+
+class BlockingFindings(NestsyncError):
+    """Blocking findings stand in the way; nothing was written."""
+
+    code: ClassVar[str] = "blocking-findings"
+    exit_code: ClassVar[int] = 3
+
+
+class ActionsFailed(NestsyncError):
+    """Some actions failed or did not verify; the rest is applied and recorded."""
+
+    code: ClassVar[str] = "actions-failed"
+    exit_code: ClassVar[int] = 4
+
+
+class CatalogUnreachable(NestsyncError):
+    """A source or the target cannot be reached, refuses us, or answers with something that is no answer."""
+
+    code: ClassVar[str] = "catalog-unreachable"
+    exit_code: ClassVar[int] = 5
+
+
+class LeaseHeld(NestsyncError):
+    """Another run holds the lease on this workspace; the message names it."""
+
+    code: ClassVar[str] = "lease-held"
+    exit_code: ClassVar[int] = 5
+
+
+class PlanOutdated(NestsyncError):
+    """The plan no longer fits: it was edited, or a source or the target moved since."""
+
+    code: ClassVar[str] = "plan-outdated"
+    exit_code: ClassVar[int] = 6
+
+
+class ObjectError(NestsyncError):
+    """One object cannot be read or written; the rest of the catalog can."""
+
+    code: ClassVar[str] = "object-failed"
+    exit_code: ClassVar[int] = 4
+
+
+class AlreadyExists(ObjectError):
+    """The object to create is there already; what it holds was not compared yet."""
+
+    code: ClassVar[str] = "already-exists"
+
+
+class RunNotFound(ConfigurationError):
+    """The workspace holds no such run."""
+
+    code: ClassVar[str] = "run-not-found"
+
+
+__all__ = [
+    "ActionsFailed",
+    "AlreadyExists",
+    "BlockingFindings",
+    "CatalogUnreachable",
+    "ConfigurationError",
+    "LeaseHeld",
+    "NestsyncError",
+    "ObjectError",
+    "PlanOutdated",
+    "PrerequisiteMissing",
+    "RunNotFound",
+    "one_line",
+]
