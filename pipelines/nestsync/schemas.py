@@ -123,7 +123,7 @@ TABLES: dict[str, StructType] = {
     "actions": StructType([RUN_ID, *ACTION_FIELDS]),
     "ledger": StructType([RUN_ID, *LEDGER_FIELDS]),
 }
-"""Every Delta table of the workspace. `namespaces` and `tables` are partitioned by (run_id, source), the others by run_id."""
+"""Every Delta table of the workspace: `namespaces` and `tables` by (run_id, source), the others by run_id."""
 
 
 def contract(*fields: StructField) -> StructType:

@@ -107,4 +107,3 @@ class CatalogWriter(ABC):
 
     def close(self) -> None:
         """Give back connections."""
-        return None

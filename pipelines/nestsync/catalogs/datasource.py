@@ -95,11 +95,9 @@ class _Reader(DataSourceReader):
         return [UnitPartition(unit) for unit in units] or [UnitPartition(None)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, UnitPartition)
-        if partition.unit is None:  # an empty catalog: Spark wants one partition at least
+        unit = partition.unit if isinstance(partition, UnitPartition) else None
+        if unit is None:  # an empty catalog: Spark wants one partition at least
             return
-        rows = self.catalog.read(
-            partition.unit, namespaces=self.objects != "tables", tables=self.objects != "namespaces"
-        )
+        rows = self.catalog.read(unit, namespaces=self.objects != "tables", tables=self.objects != "namespaces")
         while chunk := tuple(islice(rows, ROWS_PER_BATCH)):
             yield to_batch(chunk, source=self.source, system=self.system, schema=SCHEMAS[self.objects])

@@ -1,0 +1,95 @@
+"""The one Spark session: with Delta, with every room's data source, and with errors that come back as ours."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from py4j.protocol import Py4JJavaError
+from pyspark import SparkContext
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from nestsync.catalogs import register
+from nestsync.core.errors import NestsyncError
+from nestsync.jars import SPARK_DELTA, fetch
+
+_DELTA = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    # The workspace's tables are small and many: with the defaults (50 partitions a snapshot, statistics
+    # for every column) a commit of ten rows takes half a minute.
+    "spark.databricks.delta.snapshotPartitions": "2",
+    "spark.databricks.delta.stats.collect": "false",
+    "spark.sql.session.timeZone": "UTC",
+}
+_LOCAL = {
+    # One of the two alone kills a session on a machine whose host name does not resolve to loopback.
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": str(max(2, os.cpu_count() or 2)),
+}
+
+
+def open_session(master: str | None = None, conf: Mapping[str, str] | None = None) -> SparkSession:
+    """The running session, or a new one; either way with every ``nestsync.<system>`` format registered.
+
+    `master` is Spark's own (``local[2]``); None leaves it to ``spark-submit``, or to ``local[*]`` outside it.
+    `conf` wins over what is set here. Raises `PrerequisiteMissing` where Java or the jars cannot be had.
+    """
+    active = SparkSession.getActiveSession()
+    spark = active or _new_session(master, conf or {})
+    register(spark)
+    return spark
+
+
+def _new_session(master: str | None, conf: Mapping[str, str]) -> SparkSession:
+    submitted = _submitted_master()
+    where = master or submitted or "local[*]"
+    settings = dict(_DELTA)
+    if where.startswith("local"):
+        settings |= _LOCAL
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    jars = fetch(SPARK_DELTA)
+    settings["spark.jars"] = ",".join(map(str, jars))
+    settings |= conf
+    builder = SparkSession.builder.appName("nestsync").master(where)
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def _submitted_master() -> str | None:
+    """The master that ``spark-submit`` was given, where this process runs under it."""
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        return None
+    SparkContext._ensure_initialized()  # type: ignore[attr-defined]
+    found: str | None = SparkContext._jvm.java.lang.System.getProperty("spark.master")  # type: ignore[union-attr]
+    return found
+
+
+@contextmanager
+def our_errors() -> Iterator[None]:
+    """Turn what Spark raises around one of our errors back into that error.
+
+    Spark carries an exception from a Python worker as text inside its own; `NestsyncError.from_text` finds it.
+    """
+    try:
+        yield
+    except (PySparkException, Py4JJavaError) as error:
+        ours = NestsyncError.from_text(str(error))
+        if ours is None:
+            raise
+        raise ours from error
+
+
+def path_uri(path: Path) -> str:
+    """`path` as a URI that Spark takes whatever characters are in it."""
+    return path.resolve().as_uri()

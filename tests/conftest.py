@@ -1,0 +1,26 @@
+"""What every test can ask for: one Spark session, and (from `fixtures_servers`) the real servers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytest_plugins = ["tests.fixtures_servers"]
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The session that all tests share: two cores, loopback only, Delta and every room registered."""
+    from nestsync.session import open_session
+
+    warehouse = tmp_path_factory.mktemp("spark")
+    session = open_session(
+        "local[2]", {"spark.sql.warehouse.dir": warehouse.as_uri(), "spark.local.dir": str(warehouse)}
+    )
+    yield session
+    session.stop()
