@@ -17,14 +17,14 @@ class Identifier:
 
 
 def lone_surrogate(text: str) -> int | None:
-    """The index of the first lone surrogate in `text`, or None.
+    r"""The index of the first lone surrogate in `text`, or None.
 
-    JSON can carry one (``"\\ud800"``); UTF-8, and so Arrow and Spark, cannot, and Spark would make
+    JSON can carry one (``"\ud800"``); UTF-8, and so Arrow and Spark, cannot, and Spark would make
     U+FFFD of it: another name. Readers refuse such a name before Spark sees it.
     """
     return next((i for i, c in enumerate(text) if 0xD800 <= ord(c) <= 0xDFFF), None)
 
 
 def escape_surrogates(text: str) -> str:
-    """`text` with each lone surrogate written as ``\\udXXX``, fit for a message or an error row."""
+    r"""`text` with each lone surrogate written as ``\udXXX``, fit for a message or an error row."""
     return "".join(f"\\u{ord(c):04x}" if 0xD800 <= ord(c) <= 0xDFFF else c for c in text)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from nestsync.core.identifiers import Identifier, Levels
 
 Pattern = tuple[str, ...]
-"""One glob a level (``*`` any run of characters, ``?`` one character); a last ``**`` takes any further levels, none too."""
+"""One glob a level (``*`` any run of characters, ``?`` one character); a last ``**`` takes any further levels."""
 
 
 @dataclass(frozen=True, slots=True)
