@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
 
 Levels = tuple[str, ...]
@@ -28,3 +30,28 @@ def lone_surrogate(text: str) -> int | None:
 def escape_surrogates(text: str) -> str:
     r"""`text` with each lone surrogate written as ``\udXXX``, fit for a message or an error row."""
     return "".join(f"\\u{ord(c):04x}" if 0xD800 <= ord(c) <= 0xDFFF else c for c in text)
+
+
+HIDDEN = (
+    "\\u007f-\\u00a0\\u00ad\\u0300-\\u036f\\u061c\\u180e\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f"
+    "\\u3000\\u3099\\u309a\\ufe00-\\ufe0f\\ufeff\\uffa0"
+)
+"""What a reader of a message cannot see or tell apart, as the inside of a regular expression's character class:
+controls, odd blanks, combining marks (é written as two characters), direction marks, joiners."""
+
+_HIDDEN = re.compile(f"[{HIDDEN}]")
+_ESCAPE = re.compile(r"\\(?:u[0-9a-f]{4}|.)")
+
+
+def shown(levels: Levels) -> str:
+    """`levels` as a JSON list for people and files: ``["sales","emea"]``, with all that is `HIDDEN` escaped.
+
+    JSON reads it back as the same levels. Escapes are in upper case, as Spark's ``to_json`` writes them.
+    """
+    text = json.dumps(levels, ensure_ascii=False, separators=(",", ":"))
+    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04X}", _ESCAPE.sub(_upper, text))
+
+
+def _upper(found: re.Match[str]) -> str:
+    escape = found[0]  # an escaped backslash is a match of its own, so that a level's own "\u00ab" stays as it is
+    return f"\\u{escape[2:].upper()}" if escape[1] == "u" else escape

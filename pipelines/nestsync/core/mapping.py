@@ -6,12 +6,43 @@ then levels are dropped, split on a text, and prefixed. The first rule that sele
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import ClassVar
 
-from nestsync.core.identifiers import Identifier, Levels
+from nestsync.core.errors import NestsyncError
+from nestsync.core.identifiers import Identifier, Levels, shown
 
 Pattern = tuple[str, ...]
-"""One glob a level (``*`` any run of characters, ``?`` one character); a last ``**`` takes any further levels."""
+"""One glob a level (``*`` any run of characters, ``?`` one character); a last ``**`` takes further levels, or none."""
+
+ANY_FURTHER = "**"
+
+COLUMNS = ("source", "levels", "name", "target_levels", "target_name")
+"""The columns of the mapping file; both levels are JSON arrays, an empty name is a namespace."""
+
+
+class MappingInvalid(NestsyncError):
+    """The mapping, or the file that holds its renames, cannot be used as it is."""
+
+    code: ClassVar[str] = "mapping-invalid"
+    exit_code: ClassVar[int] = 2
+
+
+class MappedBy(StrEnum):
+    """What decided a target identifier: the last word, where several steps of a rule changed it."""
+
+    IDENTITY = "identity"
+    DROP = "drop"
+    PREFIX = "prefix"
+    SPLIT = "split"
+    RENAME = "rename"
+    EXCLUDED = "excluded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +51,7 @@ class MappingRule:
 
     `include` empty selects everything; `exclude` takes away from it. An object that no rule of its source
     selects is excluded, and says so; a source without any rule is mapped to itself.
+    Raises `MappingInvalid` for an empty `split` and a negative `drop`.
     """
 
     source: str
@@ -31,25 +63,229 @@ class MappingRule:
     """Any non-empty text; every remaining level is split on it. Empty segments stay, and are findings."""
     prefix: Levels = ()
 
+    def __post_init__(self) -> None:
+        if self.split == "":
+            raise MappingInvalid(
+                "'split' is the empty text", where=self.source, hint="leave it out, or name the text to split on"
+            )
+        if self.drop < 0:
+            raise MappingInvalid(f"'drop' is {self.drop}", where=self.source, hint="use a whole number from 0")
+
+    def selects(self, levels: Levels) -> bool:
+        """Whether this rule is about the objects of its source in the namespace `levels`."""
+        included = not self.include or any(matches(pattern, levels) for pattern in self.include)
+        return included and not any(matches(pattern, levels) for pattern in self.exclude)
+
+    def apply(self, levels: Levels) -> tuple[Levels, MappedBy]:
+        """`levels` dropped, split and prefixed, and which of these decided: split, else prefix, else drop."""
+        kept = levels[self.drop :]
+        segments = kept if self.split is None else tuple(part for level in kept for part in level.split(self.split))
+        decided = MappedBy.IDENTITY
+        if len(segments) != len(kept):
+            decided = MappedBy.SPLIT
+        elif self.prefix:
+            decided = MappedBy.PREFIX
+        elif self.drop and levels:
+            decided = MappedBy.DROP
+        return (*self.prefix, *segments), decided
+
 
 @dataclass(frozen=True, slots=True)
 class Rename:
     """One line of the mapping file: this source identifier becomes that target identifier, finally.
 
     A rename of a namespace moves the tables in it too (they keep their names); it does not move the
-    namespaces below it.
+    namespaces below it. Raises `MappingInvalid` where a namespace would become a table or the root, or a
+    table a namespace.
     """
 
     source: str
     identifier: Identifier
     target: Identifier
 
+    def __post_init__(self) -> None:
+        problem = _rename_problem(self.identifier, self.target)
+        if problem:
+            name = "" if self.identifier.name is None else f" {self.identifier.name!r}"
+            raise MappingInvalid(
+                f"the rename of {shown(self.identifier.levels)}{name} {problem}",
+                where=self.source,
+                hint="a namespace becomes a namespace (no names), a table becomes a table (both names)",
+            )
+
+
+def _rename_problem(identifier: Identifier, target: Identifier) -> str | None:
+    if "" in (identifier.name, target.name):
+        return "has an empty name"
+    if identifier.name is None and target.name is not None:
+        return "makes a table of a namespace"
+    if identifier.name is not None and target.name is None:
+        return "leaves the table without a name"
+    if target.name is None and not target.levels:
+        return "makes the root of a namespace"
+    return None
+
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """All rules of a configuration, in order."""
+    """All rules of a configuration, in order. Raises `MappingInvalid` where two renames disagree."""
 
     rules: tuple[MappingRule, ...] = ()
     renames: tuple[Rename, ...] = ()
     merge: frozenset[Levels] = field(default_factory=frozenset)
     """Target namespaces that several sources may claim explicitly."""
+
+    def __post_init__(self) -> None:
+        seen: set[tuple[str, Identifier]] = set()
+        for rename in self.renames:
+            key = (rename.source, rename.identifier)
+            if key in seen:
+                raise MappingInvalid(
+                    f"two renames of {shown(rename.identifier.levels)} {rename.identifier.name or ''}".rstrip(),
+                    where=rename.source,
+                    hint="keep one of the two lines in the mapping file",
+                )
+            seen.add(key)
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """What the mapping made of one identifier; no target where it is excluded."""
+
+    target: Identifier | None
+    rule: MappedBy
+
+
+def glob_regex(glob: str) -> str:
+    """The whole-text regular expression of one glob, the same in Python's `re` and in Java.
+
+    Both lack a common end-of-text anchor (``$`` admits a last line break), hence ``(?!.)`` in dot-all mode.
+    """
+    parts = re.split(r"(\*+|\?)", glob)
+    body = "".join(".*" if part[:1] == "*" else "." if part == "?" else re.escape(part) for part in parts)
+    return f"(?s)^{body}(?!.)"
+
+
+def is_glob(text: str) -> bool:
+    """Whether `text` selects by wildcards rather than by being equal."""
+    return "*" in text or "?" in text
+
+
+def matches(pattern: Pattern, levels: Levels) -> bool:
+    """Whether `pattern` selects the namespace `levels`: level by level, so that no boundary is ever crossed.
+
+    ``("raw", "events", "**")`` selects ``("raw", "events")`` and everything below it, and not
+    ``("raw", "events2")``.
+    """
+    open_ended = pattern[-1:] == (ANY_FURTHER,)
+    fixed = pattern[:-1] if open_ended else pattern
+    if len(levels) < len(fixed) or (len(levels) > len(fixed) and not open_ended):
+        return False
+    return all(re.search(glob_regex(glob), level) for glob, level in zip(fixed, levels, strict=False))
+
+
+def map_identifier(mapping: Mapping, source: str, identifier: Identifier) -> Mapped:
+    """The target of `identifier`, an object of `source`, and what decided it."""
+    rules = [rule for rule in mapping.rules if rule.source == source]
+    rule = next((rule for rule in rules if rule.selects(identifier.levels)), None)
+    if rules and rule is None:
+        return Mapped(None, MappedBy.EXCLUDED)
+    renamed = _renamed(mapping, source, identifier)
+    if renamed is not None:
+        return Mapped(renamed, MappedBy.RENAME)
+    if rule is None:
+        return Mapped(identifier, MappedBy.IDENTITY)
+    levels, decided = rule.apply(identifier.levels)
+    return Mapped(Identifier(levels, identifier.name), decided)
+
+
+def _renamed(mapping: Mapping, source: str, identifier: Identifier) -> Identifier | None:
+    """The rename of the object itself, else that of the namespace it is in."""
+    of_source = {rename.identifier: rename.target for rename in mapping.renames if rename.source == source}
+    own = of_source.get(identifier)
+    if own is not None or identifier.name is None:
+        return own
+    namespace = of_source.get(Identifier(identifier.levels))
+    return None if namespace is None else Identifier(namespace.levels, identifier.name)
+
+
+def read_renames(text: str) -> tuple[Rename, ...]:
+    """The renames in the text of a mapping file (CSV with the columns `COLUMNS`).
+
+    Raises `MappingInvalid` that names the line; `where` is for the caller to add.
+    """
+    rows = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+    try:
+        header = tuple(next(rows, ()))
+        if header != COLUMNS:
+            raise MappingInvalid(
+                f"the first line is {','.join(header)!r}", hint=f"the columns are {','.join(COLUMNS)}, split by commas"
+            )
+        return tuple(_read_rename(row, line=rows.line_num) for row in rows if row)
+    except csv.Error as error:
+        raise MappingInvalid(
+            f"line {rows.line_num}: {error}", hint="quote a cell that holds quotes or commas"
+        ) from error
+
+
+def _read_rename(row: list[str], *, line: int) -> Rename:
+    if len(row) != len(COLUMNS):
+        raise MappingInvalid(
+            f"line {line} has {len(row)} cells", hint=f"the {len(COLUMNS)} columns are {','.join(COLUMNS)}"
+        )
+    source, levels, name, target_levels, target_name = row
+    if not source:
+        raise MappingInvalid(f"line {line} names no source", hint="the first cell is the source's configured name")
+    try:
+        return Rename(
+            source,
+            Identifier(_read_levels(levels), name or None),
+            Identifier(_read_levels(target_levels), target_name or None),
+        )
+    except MappingInvalid as error:
+        raise MappingInvalid(f"line {line}: {error.what}", where=error.where, hint=error.hint) from error
+
+
+def _read_levels(cell: str) -> Levels:
+    try:
+        levels = json.loads(cell)
+    except json.JSONDecodeError:
+        levels = None
+    if not isinstance(levels, list) or not all(isinstance(level, str) for level in levels):
+        raise MappingInvalid(f"{cell!r} is no JSON list of texts", hint='write levels as ["sales", "emea"]')
+    return tuple(levels)
+
+
+def write_renames(renames: Iterable[Rename]) -> str:
+    """The text of a mapping file that `read_renames` reads back as `renames`."""
+    text = io.StringIO(newline="")
+    # All cells are quoted: the writer would leave a name that holds a carriage return bare, and end a line there.
+    writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    writer.writerow(COLUMNS)
+    writer.writerows(_cells(renames))
+    return text.getvalue()
+
+
+def _cells(renames: Iterable[Rename]) -> Iterator[tuple[str, ...]]:
+    for rename in renames:
+        source, target = rename.identifier, rename.target
+        yield rename.source, shown(source.levels), source.name or "", shown(target.levels), target.name or ""
+
+
+__all__ = [
+    "ANY_FURTHER",
+    "COLUMNS",
+    "Mapped",
+    "MappedBy",
+    "Mapping",
+    "MappingInvalid",
+    "MappingRule",
+    "Pattern",
+    "Rename",
+    "glob_regex",
+    "is_glob",
+    "map_identifier",
+    "matches",
+    "read_renames",
+    "write_renames",
+]

@@ -1,0 +1,230 @@
+"""The mapping: which target identifier, by which rule, and the file that people edit."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nestsync.core.identifiers import Identifier, shown
+from nestsync.core.mapping import (
+    MappedBy,
+    Mapping,
+    MappingInvalid,
+    MappingRule,
+    Rename,
+    map_identifier,
+    matches,
+    read_renames,
+    write_renames,
+)
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+LEVEL = TEXT | st.sampled_from(["", " ", ".", "..", "a:b", "a\x1fb", "é", "e\u0301", "x" * 300, '"', "`", "\\u00ab"])
+LEVELS = st.lists(LEVEL, max_size=4).map(tuple)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "levels", "selected"),
+    [
+        pytest.param(("raw", "events"), ("raw", "events"), True, id="equal"),
+        pytest.param(("raw", "events"), ("raw", "events2"), False, id="no prefix of a level"),
+        pytest.param(("raw", "events"), ("raw",), False, id="shorter"),
+        pytest.param(("raw", "events"), ("raw", "events", "x"), False, id="longer"),
+        pytest.param(("raw", "*"), ("raw", "events"), True, id="star takes a level"),
+        pytest.param(("raw", "*"), ("raw", "a", "b"), False, id="star crosses no boundary"),
+        pytest.param(("*",), ("line\nbreak\n",), True, id="star takes line breaks"),
+        pytest.param(("a*",), ("ba",), False, id="anchored at the start"),
+        pytest.param(("*a",), ("a\n",), False, id="anchored at the very end"),
+        pytest.param(("t?m",), ("tim",), True, id="question mark takes one"),
+        pytest.param(("t?m",), ("t\U0001f600m",), True, id="an emoji is one character"),
+        pytest.param(("t?m",), ("tm",), False, id="question mark takes no nothing"),
+        pytest.param(("a.b",), ("axb",), False, id="a dot is a dot"),
+        pytest.param(("a[bc]",), ("ab",), False, id="brackets are brackets"),
+        pytest.param(("ns_1",), ("nsx1",), False, id="an underscore is no wildcard"),
+        pytest.param(("Sales",), ("sales",), False, id="case counts"),
+        pytest.param(("**",), (), True, id="everything, the root too"),
+        pytest.param(("raw", "**"), ("raw",), True, id="none further"),
+        pytest.param(("raw", "**"), ("raw", "a", "b"), True, id="two further"),
+        pytest.param(("raw", "**"), ("raw2",), False, id="no sibling"),
+        pytest.param(("**", "b"), ("a", "b"), True, id="inside, two stars are one level"),
+        pytest.param(("**", "b"), ("a", "a", "b"), False, id="inside, two stars are no more than one level"),
+        pytest.param((), (), True, id="the root"),
+        pytest.param((), ("a",), False, id="only the root"),
+    ],
+)
+def test_patterns_select_level_by_level(pattern: tuple[str, ...], levels: tuple[str, ...], selected: bool) -> None:
+    assert matches(pattern, levels) is selected
+
+
+def test_a_subtree_holds_its_children_and_no_namespace_that_only_starts_alike() -> None:
+    namespaces = [("raw", "events"), ("raw", "events", "2024"), ("raw", "events2")]
+    assert [levels for levels in namespaces if matches(("raw", "events", "**"), levels)] == namespaces[:2]
+
+
+@given(LEVELS)
+def test_every_namespace_is_selected_by_stars_of_its_depth(levels: tuple[str, ...]) -> None:
+    assert matches(("*",) * len(levels), levels)
+    assert matches((*("*",) * len(levels), "**"), levels)
+    assert not matches(("*",) * (len(levels) + 1), levels)
+
+
+HMS = MappingRule("hms", include=(("hive", "*"),), exclude=(("hive", "tmp*"),), drop=1, split="__", prefix=("lake",))
+RENAMES = (
+    Rename("hms", Identifier(("hive", "team:sales")), Identifier(("lake", "team", "sales"))),
+    Rename("hms", Identifier(("hive", "a__b"), "t"), Identifier(("elsewhere",), "t2")),
+    Rename("hms", Identifier(("hive", "tmp1")), Identifier(("kept",))),
+    Rename("other", Identifier(("hive", "plain")), Identifier(("wrong",))),
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "identifier", "target", "rule"),
+    [
+        pytest.param("free", Identifier(("A", "b")), Identifier(("A", "b")), "identity", id="no rule of its source"),
+        pytest.param("hms", Identifier(("hive", "x__y__z")), Identifier(("lake", "x", "y", "z")), "split", id="split"),
+        pytest.param("hms", Identifier(("hive", "plain")), Identifier(("lake", "plain")), "prefix", id="prefix"),
+        pytest.param("hms", Identifier(("hive", "a____b")), Identifier(("lake", "a", "", "b")), "split", id="empty"),
+        pytest.param("hms", Identifier(("hive", "__a__")), Identifier(("lake", "", "a", "")), "split", id="edges"),
+        pytest.param("hms", Identifier(("hive", "a___b")), Identifier(("lake", "a", "_b")), "split", id="leftmost"),
+        pytest.param("hms", Identifier(("spark", "x")), None, "excluded", id="no rule selects it"),
+        pytest.param("hms", Identifier(("hive", "tmp")), None, "excluded", id="excluded by name"),
+        pytest.param("hms", Identifier(("hive", "tmp1")), None, "excluded", id="exclusion goes before a rename"),
+        pytest.param(
+            "hms", Identifier(("hive", "team:sales")), Identifier(("lake", "team", "sales")), "rename", id="rename"
+        ),
+        pytest.param(
+            "hms",
+            Identifier(("hive", "team:sales"), "orders"),
+            Identifier(("lake", "team", "sales"), "orders"),
+            "rename",
+            id="a namespace's rename moves its tables",
+        ),
+        pytest.param("hms", Identifier(("hive", "a__b"), "t"), Identifier(("elsewhere",), "t2"), "rename", id="table"),
+        pytest.param("hms", Identifier(("hive", "a__b"), "u"), Identifier(("lake", "a", "b"), "u"), "split", id="u"),
+        pytest.param("hms", Identifier(("hive", "x"), "a__b"), Identifier(("lake", "x"), "a__b"), "prefix", id="names"),
+    ],
+)
+def test_what_the_mapping_makes(source: str, identifier: Identifier, target: Identifier | None, rule: str) -> None:
+    mapped = map_identifier(Mapping(rules=(HMS,), renames=RENAMES), source, identifier)
+    assert (mapped.target, mapped.rule) == (target, rule)
+
+
+def test_a_rename_of_a_namespace_leaves_the_namespaces_below_it() -> None:
+    mapping = Mapping(renames=(Rename("lake", Identifier(("a",)), Identifier(("z",))),))
+    assert map_identifier(mapping, "lake", Identifier(("a", "b"))).target == Identifier(("a", "b"))
+
+
+def test_the_first_rule_that_selects_decides() -> None:
+    rules = (MappingRule("s", include=(("a*",),), prefix=("first",)), MappingRule("s", prefix=("second",)))
+    targets = [map_identifier(Mapping(rules=rules), "s", Identifier((level,))).target for level in ("ab", "b")]
+    assert targets == [Identifier(("first", "ab")), Identifier(("second", "b"))]
+
+
+@pytest.mark.parametrize(
+    ("rule", "levels", "target", "decided"),
+    [
+        pytest.param(MappingRule("s", drop=1), ("hive", "db"), ("db",), MappedBy.DROP, id="drop"),
+        pytest.param(MappingRule("s", drop=3), ("hive", "db"), (), MappedBy.DROP, id="drop of more than there is"),
+        pytest.param(MappingRule("s", drop=1), (), (), MappedBy.IDENTITY, id="nothing to drop"),
+        pytest.param(MappingRule("s", split=":"), ("ab",), ("ab",), MappedBy.IDENTITY, id="nothing to split"),
+        pytest.param(
+            MappingRule("s", split=":"), ("a:b", "c:d"), ("a", "b", "c", "d"), MappedBy.SPLIT, id="each level"
+        ),
+        pytest.param(MappingRule("s", split="."), ("a.b",), ("a", "b"), MappedBy.SPLIT, id="the text is no pattern"),
+    ],
+)
+def test_the_steps_of_a_rule(
+    rule: MappingRule, levels: tuple[str, ...], target: tuple[str, ...], decided: MappedBy
+) -> None:
+    assert rule.apply(levels) == (target, decided)
+
+
+def renames() -> st.SearchStrategy[Rename]:
+    source = TEXT.filter(bool)
+    name = LEVEL.filter(bool)
+    namespace = st.builds(
+        Rename, source, st.builds(Identifier, LEVELS), st.builds(Identifier, LEVELS.filter(lambda levels: levels != ()))
+    )
+    return namespace | st.builds(
+        Rename, source, st.builds(Identifier, LEVELS, name), st.builds(Identifier, LEVELS, name)
+    )
+
+
+@given(st.lists(renames(), max_size=4))
+def test_the_mapping_file_reads_back_as_it_was_written(lines: list[Rename]) -> None:
+    assert read_renames(write_renames(lines)) == tuple(lines)
+
+
+@given(LEVELS)
+def test_shown_levels_are_json(levels: tuple[str, ...]) -> None:
+    assert tuple(json.loads(shown(levels))) == levels
+
+
+@pytest.mark.parametrize(
+    ("levels", "text"),
+    [
+        pytest.param(("sales", "emea"), '["sales","emea"]', id="plain"),
+        pytest.param((), "[]", id="root"),
+        pytest.param(("caf\u00e9",), '["café"]', id="one character"),
+        pytest.param(("cafe\u0301",), '["cafe\\u0301"]', id="a combining mark shows"),
+        pytest.param(("a\x1fb\n",), '["a\\u001Fb\\n"]', id="controls"),
+        pytest.param(("\u202e\u2028\x85",), '["\\u202E\\u2028\\u0085"]', id="direction marks and line breaks"),
+        pytest.param(("\\u00ab",), '["\\\\u00ab"]', id="a level's own backslash"),
+        pytest.param(("日本",), '["日本"]', id="letters stay letters"),
+    ],
+)
+def test_levels_are_shown_so_that_a_person_can_tell_them_apart(levels: tuple[str, ...], text: str) -> None:
+    assert shown(levels) == text
+
+
+def test_a_mapping_file_of_a_person_is_read() -> None:
+    text = (
+        "\ufeffsource,levels,name,target_levels,target_name\r\n"
+        'hms,"[""hive"",""team:sales""]",,"[""team"", ""sales""]",\r\n'
+        "\r\n"
+        'hms,"[""hive"",""a""]",t,"[""b""]",t2\r\n'
+    )
+    assert read_renames(text) == (
+        Rename("hms", Identifier(("hive", "team:sales")), Identifier(("team", "sales"))),
+        Rename("hms", Identifier(("hive", "a"), "t"), Identifier(("b",), "t2")),
+    )
+
+
+HEADER = "source,levels,name,target_levels,target_name\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        pytest.param("", "the first line is ''", id="empty file"),
+        pytest.param("source;levels;name\n", "the first line is 'source;levels;name'", id="semicolons"),
+        pytest.param(HEADER + "hms,[]\n", "line 2 has 2 cells", id="too few cells"),
+        pytest.param(HEADER + ',"[""a""]",,"[""b""]",\n', "line 2 names no source", id="no source"),
+        pytest.param(HEADER + 'hms,a.b,,"[""b""]",\n', "line 2: 'a.b' is no JSON list of texts", id="dotted"),
+        pytest.param(HEADER + 'hms,[1],,"[""b""]",\n', "line 2: '[1]' is no JSON list of texts", id="numbers"),
+        pytest.param(HEADER + 'hms,"[""a""]",,[],\n', 'the rename of ["a"] makes the root of a namespace', id="root"),
+        pytest.param(HEADER + 'hms,"[""a""]",t,"[""b""]",\n', "leaves the table without a name", id="no target name"),
+        pytest.param(HEADER + 'hms,"[""a""]",,"[""b""]",t\n', "makes a table of a namespace", id="a table"),
+        pytest.param(HEADER + 'hms,"[""a""]"x,,"[""b""]",\n', "line 2: ", id="broken quotes"),
+    ],
+)
+def test_a_mapping_file_that_cannot_be_meant_is_refused(text: str, says: str) -> None:
+    with pytest.raises(MappingInvalid) as refused:
+        read_renames(text)
+    assert says in str(refused.value)
+    assert refused.value.hint
+
+
+def test_two_renames_of_one_object_are_refused() -> None:
+    line = Rename("hms", Identifier(("a",)), Identifier(("b",)))
+    with pytest.raises(MappingInvalid, match=r'hms: two renames of \["a"\]'):
+        Mapping(renames=(line, Rename("hms", Identifier(("a",)), Identifier(("c",)))))
+
+
+@pytest.mark.parametrize(("options", "says"), [({"split": ""}, "'split'"), ({"drop": -1}, "'drop'")])
+def test_a_rule_that_cannot_be_meant_is_refused(options: dict[str, object], says: str) -> None:
+    with pytest.raises(MappingInvalid, match=says):
+        MappingRule("hms", **options)  # type: ignore[arg-type]
