@@ -1,0 +1,58 @@
+"""What a run ends with: the one record that the command line, the jobs and the reports show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class StageOutcome:
+    """How one stage went: `status` is ``ok``, ``blocked`` or ``failed``, `seconds` is wall time."""
+
+    stage: str
+    status: str
+    seconds: float
+    counts: dict[str, int] = field(default_factory=dict)
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """How a command went. `verdict` is one sentence; `next_steps` are commands or edits, ready to paste."""
+
+    run_id: str
+    command: str
+    exit_code: int
+    verdict: str
+    stages: tuple[StageOutcome, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    report: Path | None = None
+    plan_hash: str | None = None
+
+    def counts(self, stage: str) -> dict[str, int]:
+        """What `stage` counted, summed over its rows; empty where it did not run."""
+        return {key: value for found in self.stages if found.stage == stage for key, value in found.counts.items()}
+
+    def as_json(self) -> dict[str, Any]:
+        """The machine-readable summary (``--json``): the fields, with the report as text."""
+        return {
+            "run_id": self.run_id,
+            "command": self.command,
+            "exit_code": self.exit_code,
+            "verdict": self.verdict,
+            "stages": [
+                {
+                    "stage": stage.stage,
+                    "status": stage.status,
+                    "seconds": round(stage.seconds, 3),
+                    "counts": stage.counts,
+                    "error": stage.error,
+                }
+                for stage in self.stages
+            ],
+            "next_steps": list(self.next_steps),
+            "report": None if self.report is None else str(self.report),
+            "plan_hash": self.plan_hash,
+        }

@@ -1,0 +1,1 @@
+"""The flow: inventory, check, plan, apply, verify, report. DataFrames in, DataFrames out."""
