@@ -1,0 +1,144 @@
+"""Separators: which character may join levels in text, why others may not, and what to use instead.
+
+Source of the rules: Gravitino's design of nested namespaces, "Delimiter Configuration Policy" and "Delimiter
+Validation and Rejection Rationale"; the refused set is nestsync's own, with a reason for each character.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from typing import ClassVar, Literal
+
+from nestsync.core.errors import NestsyncError
+
+Policy = Literal["restricted", "unrestricted"]
+"""Gravitino's option 1, an allow-list, and option 2, safety checks only."""
+
+ALLOWED = (":", ";", "$")
+"""What the restricted policy allows by default: the design's own examples."""
+
+DEFAULT_CANDIDATES = (":", ";", "$", "|", "~", "^", ",", "!")
+"""What the check ranks unless the configuration says otherwise: every ASCII sign that is safe, rare in names and
+one keystroke away. ``+``, ``=``, ``-`` and ``_`` are safe too and left out: ``+`` is a blank in many a query string,
+``=`` marks partitions in paths, and ``-`` and ``_`` are in half of all names."""
+
+GRAVITINO_STORAGE = "\x01"
+ICEBERG_REST_DEFAULT = "\x1f"
+
+REFUSED: dict[str, str] = {
+    "/": "it conflicts with path parsing",
+    "\\": "it is an escape character, and a path separator on some systems",
+    "?": "it begins the query of a URL",
+    "#": "it begins the fragment of a URL, and Hive parts catalog and database with it",
+    "&": "it joins the parameters of a query",
+    "%": "it begins a percent-encoded byte",
+    ".": "dotted identifiers and the catalog's own storage are split on it",
+    "*": "it is a wildcard, and Gravitino reserves it",
+    "@": "it marks a catalog in a Hive name, and a version in a table name",
+    "'": "it quotes text in SQL",
+    '"': "it quotes identifiers in SQL",
+    "`": "it quotes identifiers in SQL",
+    GRAVITINO_STORAGE: "Gravitino's storage joins levels with it",
+    ICEBERG_REST_DEFAULT: "Iceberg REST joins levels with it",
+}
+"""The refused signs, each with its reason; `safety_reason` adds whole classes (letters, digits, blanks, controls)."""
+
+
+class SeparatorRefused(NestsyncError):
+    """A separator may not join levels: which one, why, and what would be free."""
+
+    code: ClassVar[str] = "separator-refused"
+    exit_code: ClassVar[int] = 2
+
+    def __init__(self, separator: str, reason: str, alternatives: tuple[str, ...] = ()) -> None:
+        super().__init__(f"Delimiter {shown(separator)} is not allowed because {reason}. {_advice(alternatives)}")
+        self.separator = separator
+        self.reason = reason
+        self.alternatives = alternatives
+
+
+def check_separator(
+    separator: str,
+    *,
+    policy: Policy = "restricted",
+    allowed: Iterable[str] = ALLOWED,
+    taken: Iterable[str] = (),
+) -> None:
+    """Accept `separator`, or raise `SeparatorRefused` with the reason and the alternatives that are free.
+
+    `allowed` binds under ``restricted`` only; the safety checks bind always, on members of `allowed` too. `taken`
+    holds the level texts in use: an alternative that one of them holds is not offered.
+    """
+    allow_list = tuple(allowed)
+    reason = safety_reason(separator)
+    if reason is None and policy == "restricted" and separator not in allow_list:
+        reason = f"the restricted policy allows {_listed(allow_list, 'and')} only"
+    if reason is not None:
+        pool = allow_list if policy == "restricted" else (*allow_list, *DEFAULT_CANDIDATES)
+        raise SeparatorRefused(separator, reason, free_separators(pool, taken)[:3])
+
+
+def safety_reason(separator: str) -> str | None:
+    """Why `separator` is unsafe under every policy, as the end of "because ..."; None when it is safe."""
+    if len(separator) != 1:
+        return "it is empty" if not separator else "it is not a single character"
+    if separator in REFUSED:
+        return REFUSED[separator]
+    if separator.isspace():
+        return "it is blank"
+    if unicodedata.normalize("NFC", separator) != separator:
+        return "Unicode normalisation turns it into another character"
+    return _class_reason(unicodedata.category(separator))
+
+
+def _class_reason(category: str) -> str | None:
+    match category[0]:
+        case "L":
+            return "it is a letter, and names are made of letters"
+        case "N":
+            return "it is a digit, and names are made of digits"
+        case "M":
+            return "it is a combining mark and melts into the character before it"
+        case "C" | "Z":
+            return "it is a control character or cannot be seen"
+    return None
+
+
+def free_separators(candidates: Iterable[str], taken: Iterable[str]) -> tuple[str, ...]:
+    """The safe `candidates` that no text of `taken` holds, in their order, each once."""
+    used = {character for text in taken for character in text}
+    return tuple(c for c in dict.fromkeys(candidates) if safety_reason(c) is None and c not in used)
+
+
+def shown(separator: str) -> str:
+    """`separator` as a message shows it: quoted, or as code points when it cannot be seen."""
+    if separator.isprintable():
+        return f"'{separator}'"
+    return " ".join(f"U+{ord(character):04X}" for character in separator)
+
+
+def _advice(alternatives: tuple[str, ...]) -> str:
+    if not alternatives:
+        return "No allowed separator is free here: rename the levels that hold one, or allow another."
+    return f"Try {_listed(alternatives, 'or')}."
+
+
+def _listed(separators: tuple[str, ...], conjunction: str) -> str:
+    quoted = [shown(separator) for separator in separators]
+    if len(quoted) > 2:
+        return f"{', '.join(quoted[:-1])}, {conjunction} {quoted[-1]}"
+    return f" {conjunction} ".join(quoted) or "none"
+
+
+__all__ = [
+    "ALLOWED",
+    "DEFAULT_CANDIDATES",
+    "REFUSED",
+    "Policy",
+    "SeparatorRefused",
+    "check_separator",
+    "free_separators",
+    "safety_reason",
+    "shown",
+]
