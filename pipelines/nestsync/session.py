@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
@@ -39,7 +40,7 @@ _LOCAL = {
 def open_session(master: str | None = None, conf: Mapping[str, str] | None = None) -> SparkSession:
     """The running session, or a new one; either way with every ``nestsync.<system>`` format registered.
 
-    `master` is Spark's own (``local[2]``); None leaves it to ``spark-submit``, or to ``local[*]`` outside it.
+    `master` is Spark's own (``local[2]``); ``spark-submit`` has the last word, None without it is ``local[*]``.
     `conf` wins over what is set here. Raises `PrerequisiteMissing` where Java or the jars cannot be had.
     """
     active = SparkSession.getActiveSession()
@@ -50,13 +51,15 @@ def open_session(master: str | None = None, conf: Mapping[str, str] | None = Non
 
 def _new_session(master: str | None, conf: Mapping[str, str]) -> SparkSession:
     submitted = _submitted_master()
-    where = master or submitted or "local[*]"
+    where = submitted or master or "local[*]"
     settings = dict(_DELTA)
     if where.startswith("local"):
         settings |= _LOCAL
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    jars = fetch(SPARK_DELTA)
-    settings["spark.jars"] = ",".join(map(str, jars))
+    jars = tuple(map(str, fetch(SPARK_DELTA)))
+    if submitted is not None:
+        jars = _join_running_driver(jars)
+    settings["spark.jars"] = ",".join(jars)
     settings |= conf
     builder = SparkSession.builder.appName("nestsync").master(where)
     for key, value in settings.items():
@@ -73,6 +76,23 @@ def _submitted_master() -> str | None:
     SparkContext._ensure_initialized()  # type: ignore[attr-defined]
     found: str | None = SparkContext._jvm.java.lang.System.getProperty("spark.master")  # type: ignore[union-attr]
     return found
+
+
+def _join_running_driver(jars: Sequence[str]) -> tuple[str, ...]:
+    """What ``spark.jars`` must be under ``spark-submit``, after the driver's class loader was given `jars`.
+
+    The driver's JVM is older than this code there, so that ``spark.jars`` alone reaches the executors only. The
+    class loader that ``spark-submit`` runs the application with takes further jars, and its threads all share it.
+    Jars that came with ``--jars`` or ``--packages`` stay, and win where they bring Delta themselves.
+    """
+    java: Any = SparkContext._jvm.java  # type: ignore[union-attr]
+    loader = java.lang.Thread.currentThread().getContextClassLoader()
+    submitted = tuple(filter(None, (java.lang.System.getProperty("spark.jars") or "").split(",")))
+    if loader.getResource("io/delta/sql/DeltaSparkSessionExtension.class") is not None:
+        return submitted
+    for jar in jars:
+        loader.addURL(java.io.File(jar).toURI().toURL())
+    return (*submitted, *jars)
 
 
 @contextmanager
