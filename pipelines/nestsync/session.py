@@ -73,7 +73,7 @@ def _submitted_master() -> str | None:
     """The master that ``spark-submit`` was given, where this process runs under it."""
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         return None
-    SparkContext._ensure_initialized()  # type: ignore[attr-defined]
+    SparkContext._ensure_initialized()
     found: str | None = SparkContext._jvm.java.lang.System.getProperty("spark.master")  # type: ignore[union-attr]
     return found
 
