@@ -61,12 +61,12 @@ WANTED_FIELDS = (
     _field(
         "properties", PROPERTIES, "the wanted keys and values, comment, owner and location among them", nullable=False
     ),
-    _field("claimants", ArrayType(CLAIMANT), "the source namespaces that want it, smallest first", nullable=False),
+    _field("claimants", ArrayType(CLAIMANT), "the ten smallest source namespaces that want it", nullable=False),
     _field("blocked", BooleanType(), "whether a blocking finding stands on it or above it", nullable=False),
 )
 
 ACTION_FIELDS = (
-    _field("action_id", StringType(), "SHA-256 of kind, levels, properties and removals", nullable=False),
+    _field("action_id", StringType(), "SHA-256 of kind, levels and properties", nullable=False),
     _field("kind", StringType(), "`create_namespace`, `set_properties`, `noop` or `blocked`", nullable=False),
     _field("levels", LEVELS, "the target namespace", nullable=False),
     _field(
@@ -76,7 +76,7 @@ ACTION_FIELDS = (
         nullable=False,
     ),
     _field("reason", StringType(), "why this action, in a sentence", nullable=False),
-    _field("claimants", ArrayType(CLAIMANT), "the source namespaces that want it, smallest first", nullable=False),
+    _field("claimants", ArrayType(CLAIMANT), "the ten smallest source namespaces that want it", nullable=False),
 )
 
 LEDGER_FIELDS = (

@@ -64,6 +64,7 @@ RULES: dict[str, Rule] = {
         Rule("missing-parent", _WARNING, "a parent exists in no source; it will be made"),
         Rule("owner-conflict", _WARNING, "several owners could own an implied parent; the smallest identifier decided"),
         Rule("property-conflict", _BLOCKING, "merged namespaces hold different values for one property"),
+        Rule("target-difference", _WARNING, "the target holds the namespace with other properties; it was left alone"),
         Rule("unreadable-namespace", _WARNING, "a namespace was listed and could not be read"),
         Rule("unreadable-table", _WARNING, "a table was listed and could not be read"),
         Rule("unsupported-table", _INFO, "a table of a format or kind that nestsync does not move"),

@@ -43,13 +43,25 @@ _HIDDEN = re.compile(f"[{HIDDEN}]")
 _ESCAPE = re.compile(r"\\(?:u[0-9a-f]{4}|.)")
 
 
+def json_text(value: object) -> str:
+    """`value` (texts, lists, maps with text keys) as JSON, byte for byte as Spark's ``to_json`` writes it.
+
+    No blanks, nothing but quotes, backslashes and controls escaped, escapes in upper case, keys in their order.
+    """
+    return _ESCAPE.sub(_upper, json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
 def shown(levels: Levels) -> str:
     """`levels` as a JSON list for people and files: ``["sales","emea"]``, with all that is `HIDDEN` escaped.
 
     JSON reads it back as the same levels. Escapes are in upper case, as Spark's ``to_json`` writes them.
     """
-    text = json.dumps(levels, ensure_ascii=False, separators=(",", ":"))
-    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04X}", _ESCAPE.sub(_upper, text))
+    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04X}", json_text(levels))
+
+
+def quoted(text: str) -> str:
+    """One text (a key, an owner) in double quotes, escaped as `shown` escapes a level."""
+    return shown((text,))[1:-1]
 
 
 def _upper(found: re.Match[str]) -> str:
