@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Generic, Self, TypeVar
+from pathlib import Path
+from typing import Annotated, Any, Generic, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, ValidationInfo
 
 from nestsync.catalogs.records import CatalogObject
 from nestsync.core.identifiers import Levels
@@ -18,13 +20,23 @@ Unit = TypeVar("Unit")
 """A picklable share of the reading; only the room knows what is in it."""
 
 
+def _anchored(text: str, info: ValidationInfo) -> str:
+    folder = (info.context or {}).get("folder")
+    return text if folder is None or _URI.match(text) else str(folder / Path(text).expanduser())
+
+
+PathText = Annotated[str, AfterValidator(_anchored)]
+"""A path or a URI; in a configuration file, a relative path starts from the file's folder."""
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
+
+
 class CatalogOptions(BaseModel):
     """A system's own options, as they stand in the configuration and on ``spark.read``.
 
     Secrets are never values here, only names of environment variables (fields ending in ``_env``).
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     @classmethod
     def from_spark(cls, options: Mapping[str, str]) -> Self:

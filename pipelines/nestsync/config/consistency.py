@@ -1,0 +1,78 @@
+"""What is right key by key and does not hang together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from nestsync.config.models import Config, PropertyKeys
+from nestsync.config.problems import choices
+from nestsync.configfile import Loc
+from nestsync.core.capabilities import CAPABILITIES
+from nestsync.core.dialects import DIALECTS
+from nestsync.core.findings import RULES, Severity
+
+Problems = Iterator[tuple[tuple[str | int, ...], str]]
+
+
+def inconsistencies(config: Config) -> dict[Loc, str]:
+    """A sentence for each problem, by its place in the file."""
+    return dict(_found(config))
+
+
+def _found(config: Config) -> Problems:
+    names = tuple(source.name for source in config.sources)
+    yield from _catalogs(config, names)
+    yield from _references(config, names)
+    yield from _severities(config.severities)
+    yield from _shared_keys(config.property_keys)
+
+
+def _catalogs(config: Config, names: tuple[str, ...]) -> Problems:
+    if not names:
+        yield ("sources",), "must not be empty: name at least one catalog to read"
+    for name, count in Counter(names).items():
+        if count > 1:
+            last = len(names) - 1 - names[::-1].index(name)
+            yield ("sources", last, "name"), f"two sources are called {name!r}; every source needs a name of its own"
+    target = config.target
+    if target is not None and target.name in names:
+        yield ("target", "name"), f"a source is called {target.name!r} too; give the target another name"
+    if target is not None and target.capabilities is not None:
+        yield from _unknown(("target", "capabilities"), "capabilities", target.capabilities, tuple(CAPABILITIES))
+
+
+def _references(config: Config, names: tuple[str, ...]) -> Problems:
+    for index, rule in enumerate(config.mapping.rules):
+        yield from _unknown(("mapping", "rules", index, "source"), "source", rule.source, names)
+    for index, name in enumerate(config.source_order):
+        yield from _unknown(("source_order", index), "source", name, names)
+    for index, entry in enumerate(config.lowered):
+        yield from _unknown(("lowered", index, "rule"), "rule", entry.rule, tuple(RULES))
+        if entry.source is not None:
+            yield from _unknown(("lowered", index, "source"), "source", entry.source, names)
+    for index, name in enumerate(config.engines):
+        yield from _unknown(("engines", index), "dialect", name, tuple(DIALECTS))
+
+
+def _unknown(loc: tuple[str | int, ...], kind: str, name: str, known: tuple[str, ...]) -> Problems:
+    if name not in known:
+        yield loc, f"there is no {kind} called {name!r}; {choices(name, known)}"
+
+
+def _severities(severities: Mapping[str, Severity]) -> Problems:
+    order = (Severity.INFO, Severity.WARNING, Severity.BLOCKING)
+    for slug, severity in severities.items():
+        yield from _unknown(("severities", slug), "rule", slug, tuple(RULES))
+        if slug in RULES and order.index(severity) < order.index(RULES[slug].severity):
+            yield (
+                ("severities", slug),
+                f"{RULES[slug].severity} by default, and only raised here; lower it for one object under 'lowered'",
+            )
+
+
+def _shared_keys(keys: PropertyKeys) -> Problems:
+    used: Iterable[str] = filter(None, (keys.comment, keys.owner, keys.location))
+    for key, count in Counter(used).items():
+        if count > 1:
+            yield ("property_keys",), f"two fields would be written to the one key {key!r}"
