@@ -1,0 +1,91 @@
+"""The options of an Iceberg REST catalog, as they stand in the configuration and on ``spark.read``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
+
+from nestsync.catalogs.base import CatalogOptions
+
+
+def _http_address(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("it must not hold a user or a password; name environment variables instead (credential_env)")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"{text!r} must start with http:// or https:// and name a host")
+    if parts.query or parts.fragment:
+        raise ValueError(f"{text!r} must end before any '?' or '#'")
+    return text.rstrip("/")
+
+
+HttpAddress = Annotated[str, AfterValidator(_http_address)]
+
+
+class IcebergRestOptions(CatalogOptions):
+    """How to reach one Iceberg REST catalog. Times are in seconds; on ``spark.read``, maps are JSON text."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)  # an address that is refused may hold a password
+
+    uri: HttpAddress = Field(
+        description="The address of the catalog, up to and without `/v1`; must start with `http://` or `https://`."
+    )
+    warehouse: str | None = Field(default=None, description="The warehouse to ask `/v1/config` for.")
+    prefix: str | None = Field(
+        default=None,
+        description="The path segment between `/v1/` and `/namespaces`; beats the server's default, not its override.",
+    )
+    token_env: str | None = Field(
+        default=None, description="The name of an environment variable that holds a bearer token."
+    )
+    credential_env: str | None = Field(
+        default=None,
+        description="The name of an environment variable that holds `client_id:client_secret`, "
+        "for the OAuth2 client credentials flow.",
+    )
+    oauth2_server_uri: HttpAddress | None = Field(
+        default=None, description="The OAuth2 token endpoint; `/v1/oauth/tokens` of the catalog by default."
+    )
+    scope: str = Field(default="catalog", description="The OAuth2 scope to ask for.")
+    headers: dict[str, str] = Field(
+        default_factory=dict, repr=False, description="Further HTTP headers, sent with each request to the catalog."
+    )
+    headers_env: dict[str, str] = Field(
+        default_factory=dict,
+        description="Further HTTP headers whose values are secret: header name to name of an environment variable.",
+    )
+    connect_timeout: float = Field(default=10.0, gt=0, le=3600, description="Seconds to wait for a connection.")
+    read_timeout: float = Field(
+        default=30.0,
+        gt=0,
+        le=3600,
+        description="Seconds to wait for the server's next byte; a whole answer may take ten times as long.",
+    )
+    max_retries: int = Field(
+        default=3,
+        ge=0,
+        le=10,
+        description="How often to try again after 429, 502, 503, 504, a broken connection or a time-out.",
+    )
+    connections: int = Field(
+        default=4, ge=1, le=64, description="Requests in flight at once: in each Spark task, and in the writer."
+    )
+    verify: bool = Field(default=True, description="Whether to verify the server's TLS certificate.")
+    ca_bundle: str | None = Field(
+        default=None, description="A file of certificate authorities to trust instead of the system's."
+    )
+    page_size: int | None = Field(
+        default=None,
+        ge=1,
+        description="The page size to ask for in lists; without it the server decides, and a page token is followed.",
+    )
+
+    @model_validator(mode="after")
+    def _one_way_to_authenticate(self) -> IcebergRestOptions:
+        if self.token_env and self.credential_env:
+            raise ValueError("token_env and credential_env exclude each other: name one of them")
+        if any(name.lower() == "authorization" for name in self.headers):
+            raise ValueError("an Authorization header is a secret: use token_env, credential_env or headers_env")
+        return self
