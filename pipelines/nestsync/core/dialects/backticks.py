@@ -128,5 +128,6 @@ def _flink_parts(parts: Levels) -> Refusal | None:
         elif _JAVA_WHITESPACE.issuperset(part):
             refusal = Refusal(index, part, part[0], "is nothing but whitespace", "a part that can be seen")
         elif len(part.encode("utf-16-le", "replace")) // 2 > _FLINK_UNITS:
-            refusal = Refusal(index, part, None, f"has over {_FLINK_UNITS} UTF-16 units", "a shorter part")
+            reason = f"has over {_FLINK_UNITS} UTF-16 units"
+            refusal = Refusal(index, part, None, reason, "a shorter part", "too-long")
     return refusal

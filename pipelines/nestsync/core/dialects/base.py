@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nestsync.core.errors import NestsyncError
@@ -17,7 +17,8 @@ class Refusal:
 
     `level_index` counts from 0; the name of a table counts as the level after the last; it is None when the
     identifier as a whole, or a text, is refused. `level` is that level, name or text, `character` the offending
-    character where there is one. `reason` goes on from "the level ...", `accepted` says what would do.
+    character where there is one. `reason` goes on from "the level ...", `accepted` says what would do, and `rule` is
+    the slug of the finding that it becomes.
     """
 
     level_index: int | None
@@ -25,6 +26,7 @@ class Refusal:
     character: str | None
     reason: str
     accepted: str
+    rule: str = field(default="round-trip-loss", compare=False)
 
     def __str__(self) -> str:
         subject = "the identifier" if self.level is None else repr(self.level)
@@ -144,9 +146,8 @@ def _unwritable(parts: Levels) -> Refusal | None:
     for index, part in enumerate(parts):
         at = lone_surrogate(part)
         if at is not None:
-            return Refusal(
-                index, part, part[at], "holds a lone surrogate, which no UTF-8 text can carry", "valid Unicode"
-            )
+            reason = "holds a lone surrogate, which no UTF-8 text can carry"
+            return Refusal(index, part, part[at], reason, "valid Unicode", "character-refused")
     return None
 
 
@@ -154,14 +155,15 @@ def empty_level(levels: Levels) -> Refusal | None:
     """The refusal of the first empty level, if there is one."""
     if "" not in levels:
         return None
-    return Refusal(levels.index(""), "", None, "is an empty level", "levels of one character or more")
+    return Refusal(levels.index(""), "", None, "is an empty level", "levels of one character or more", "empty-level")
 
 
 def holds(levels: Levels, text: str, role: str) -> Refusal | None:
     """The refusal of the first level that holds `text`, whose `role` in the dialect is said."""
     for index, level in enumerate(levels):
         if text in level:
-            return Refusal(index, level, text, f"holds {shown(text)}, {role}", f"levels without {shown(text)}")
+            reason, accepted = f"holds {shown(text)}, {role}", f"levels without {shown(text)}"
+            return Refusal(index, level, text, reason, accepted, "separator-conflict")
     return None
 
 
@@ -186,5 +188,5 @@ def depth_refusal(levels: Levels, least: int, most: int, shape: str) -> Refusal 
     if least <= len(levels) <= most:
         return None
     if len(levels) > most:
-        return Refusal(most, levels[most], None, f"is one level too many: this is {shape}", shape)
-    return Refusal(None, None, None, f"has {len(levels)} levels: this is {shape}", shape)
+        return Refusal(most, levels[most], None, f"is one level too many: this is {shape}", shape, "too-deep")
+    return Refusal(None, None, None, f"has {len(levels)} level(s): this is {shape}", shape, "too-deep")

@@ -30,10 +30,12 @@ class Hive(Dialect):
     def lost(self, levels: Levels) -> Refusal | None:
         database = levels[1]
         if not database:
-            return Refusal(1, "", None, "is an empty database, and @catalog# names the catalog", "a database name")
+            reason = "is an empty database, and @catalog# names the catalog"
+            return Refusal(1, "", None, reason, "a database name", "empty-level")
         if database[-1] in "#!":
             reason = f"ends in {database[-1]!r}, which makes the whole a request for no database or an empty one"
-            return Refusal(1, database, database[-1], reason, "a database that ends in neither '#' nor '!'")
+            accepted = "a database that ends in neither '#' nor '!'"
+            return Refusal(1, database, database[-1], reason, accepted, "reserved-character")
         return holds(levels[:1], "#", "which ends the catalog")
 
     def render(self, levels: Levels) -> str:

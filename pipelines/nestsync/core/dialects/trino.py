@@ -17,7 +17,7 @@ BLANKS = (
 
 OWN_SCHEMAS = ("information_schema", "system")
 _QUOTED = r'"((?:[^"]|"")+)"'
-_SCHEMA = re.compile(rf"{_QUOTED}\Z|([A-Za-z_][A-Za-z0-9_@]*)\Z")
+_SCHEMA = re.compile(rf"{_QUOTED}\Z|([A-Za-z_][A-Za-z0-9_]*)\Z")
 _TABLE = re.compile(rf"(?:{_QUOTED}|([A-Za-z_][A-Za-z0-9_]*))\.(?:{_QUOTED}|([A-Za-z_][A-Za-z0-9_]*))\Z")
 
 
@@ -25,8 +25,8 @@ _TABLE = re.compile(rf"(?:{_QUOTED}|([A-Za-z_][A-Za-z0-9_]*))\.(?:{_QUOTED}|([A-
 class Trino(Dialect):
     """``"a.b"``, and ``"a.b"."t"`` for a table: levels joined by dots, unescaped, in lower case.
 
-    What it reads is split on dots; empty parts are dropped and blanks at the edges trimmed, so that a level that
-    is empty, blank or all dots addresses its parent. Source: Trino 476's `TrinoRestCatalog`, with nested
+    What it reads is split on dots; empty parts are dropped and blanks at the edges trimmed, so that a level of
+    nothing but blanks and dots addresses its parent. Source: Trino 476's `TrinoRestCatalog`, with nested
     namespaces on.
     """
 
@@ -44,7 +44,7 @@ class Trino(Dialect):
         for index, level in enumerate(levels):
             if "\x1f" in level:
                 reason = "holds U+001F, which makes the whole catalog fail to list"
-                return Refusal(index, level, "\x1f", reason, "levels without U+001F")
+                return Refusal(index, level, "\x1f", reason, "levels without U+001F", "reserved-character")
         return None
 
     def lost(self, levels: Levels) -> Refusal | None:
@@ -91,14 +91,14 @@ def _split(quoted: str | None, bare: str | None) -> Levels:
 
 
 def _lost_level(index: int, level: str) -> Refusal | None:
-    if not level.strip(BLANKS):
-        return Refusal(index, level, None, "is empty or blank and addresses its parent", "a level that can be seen")
-    if not level.strip("."):
-        return Refusal(index, level, ".", "is all dots and addresses its parent", "a level that can be seen")
+    if not level.strip(BLANKS + "."):
+        reason = "is nothing but blanks and dots and addresses its parent"
+        return Refusal(index, level, None, reason, "a level that can be seen")
     if "." in level:
         return Refusal(index, level, ".", "holds '.', which joins levels", "levels without '.'")
     if level != level.strip(BLANKS):
-        return Refusal(index, level, level[0], "has a blank at its edge, which is trimmed", level.strip(BLANKS))
+        edge = level[0] if level[0] in BLANKS else level[-1]
+        return Refusal(index, level, edge, "has a blank at its edge, which is trimmed", level.strip(BLANKS))
     if level != level.lower():
         return Refusal(index, level, _upper(level), "is not in lower case", level.lower())
     return None

@@ -1,0 +1,61 @@
+"""Gravitino's rules for names once nested mode is on: new flat names, and a separator that changes.
+
+Source: the design, "Existing Name Compatibility and Migration Guard" and "Delimiter Configuration Policy".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nestsync.core.dialects import NameRefused, Refusal, dialect
+from nestsync.core.identifiers import Levels
+from nestsync.core.separators import Policy, shown
+
+
+def read_new_name(name: str, *, separator: str = ":", policy: Policy = "restricted", nested_aware: bool) -> Levels:
+    """What creating a schema called `name` means: its levels. Raises `NameRefused`.
+
+    A nested-aware request path (Iceberg's namespace API, Gravitino's own) reads hierarchy. On any other (Hive's)
+    the name is flat: option 1, ``restricted``, refuses one that holds the separator, option 2, ``unrestricted``,
+    takes it as it is.
+    """
+    logical = dialect("gravitino", separator=separator)
+    if nested_aware:
+        return logical.decode(name)
+    if not name:
+        raise NameRefused(Refusal(0, name, None, "is empty", "one character or more", "empty-level"), where="gravitino")
+    if policy == "restricted" and separator in name:
+        reason = f"holds {shown(separator)}, which is reserved for hierarchy since nested mode is on"
+        refusal = Refusal(0, name, separator, reason, f"a name without {shown(separator)}", "separator-conflict")
+        raise NameRefused(refusal, where="gravitino")
+    return (name,)
+
+
+@dataclass(frozen=True, slots=True)
+class Affected:
+    """One namespace that a change of the separator concerns."""
+
+    levels: Levels
+    before: str
+    """Its text so far; plain joining where the old separator could not write it."""
+    after: str | None
+    """Its new text; None where a level holds the new separator, so that it has none."""
+
+
+def separator_changed(namespaces: Iterable[Levels], *, before: str, after: str) -> list[Affected]:
+    """The namespaces whose text is another, or none any more, once `before` is replaced by `after`; sorted.
+
+    Nested ones get another text; flat ones are concerned only where they hold the new separator. Raises
+    `SeparatorRefused` where `after` is unsafe.
+    """
+    new = dialect("gravitino", separator=after)
+    affected = []
+    for levels in sorted(set(namespaces)):
+        text = new.encode(levels) if new.refusal(levels) is None else None
+        if text != before.join(levels):
+            affected.append(Affected(levels, before.join(levels), text))
+    return affected
+
+
+__all__ = ["Affected", "read_new_name", "separator_changed"]
