@@ -14,6 +14,13 @@ class ConfigurationError(NestsyncError):
     exit_code: ClassVar[int] = 2
 
 
+class NotConfirmed(NestsyncError):
+    """A person was asked before the target was written, and did not agree; nothing was written."""
+
+    code: ClassVar[str] = "not-confirmed"
+    exit_code: ClassVar[int] = 2
+
+
 class PrerequisiteMissing(NestsyncError):
     """The machine lacks something that nestsync cannot bring along (Java, say)."""
 
@@ -83,6 +90,7 @@ __all__ = [
     "ConfigurationError",
     "LeaseHeld",
     "NestsyncError",
+    "NotConfirmed",
     "ObjectError",
     "PlanOutdated",
     "PrerequisiteMissing",

@@ -1,0 +1,236 @@
+"""What every command does around its work: output, questions, errors and exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, TextIO
+
+import typer
+
+from nestsync.configfile import source_names, workspace_of
+from nestsync.errors import NestsyncError, one_line
+from nestsync.outcome import RunOutcome
+from nestsync.ui import Confirm, Ui, console, counted, is_terminal, open_ui, print_table, visible, write_line
+
+INTERRUPTED = 130
+"""What shells make of SIGINT: 128 and the number of the signal."""
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a command was asked to behave."""
+
+    json: bool = False
+    quiet: bool = False
+    debug: bool = False
+    yes: bool = False
+
+
+Work = Callable[[Ui, Confirm], RunOutcome]
+
+
+def carry_out(command: str, manner: Manner, work: Work, *, config_file: Path | None = None) -> NoReturn:
+    """Do `work`, show how it went and end with its exit code.
+
+    Raises `typer.Exit`, never anything else: an error becomes a message and its exit code, an unexpected one 1 and
+    a file with its traceback in the workspace that `config_file` names.
+    """
+    # spark-submit joins the two streams of a Python driver: what must not be in the document cannot be said at all.
+    joined = "PYSPARK_GATEWAY_PORT" in os.environ
+    ui = open_ui(quiet=manner.quiet or (manner.json and joined), machine=manner.json)
+    try:
+        with closing(ui), _standard_output_kept(manner.json):
+            outcome = work(ui, _confirmation(manner, ui))
+    except KeyboardInterrupt:
+        failure = Failure(
+            INTERRUPTED, "interrupted", "interrupted", hint="--run-id goes on with a run where it stopped"
+        )
+    except NestsyncError as error:
+        failure = Failure.of(error)
+    except Exception as error:
+        failure = _unexpected(error, command, manner, config_file)
+    else:
+        _show(outcome, manner)
+        raise typer.Exit(outcome.exit_code)
+    _show_failure(failure, command, manner, stay_silent=manner.json and joined)
+    raise typer.Exit(failure.exit_code)
+
+
+@contextmanager
+def _standard_output_kept(wanted: bool) -> Iterator[None]:
+    """Where `wanted`, send to standard error whatever this process and its children print until the end of the block.
+
+    The document must be alone on standard output, and Spark's JVM inherits the file descriptor.
+    """
+    if not wanted:
+        yield
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def _confirmation(manner: Manner, ui: Ui) -> Confirm:
+    def ask(question: str) -> bool:
+        if manner.yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
+            return True  # typed in a script, the command itself is the consent
+        ui.close()
+        sys.stderr.write(f"{visible(question)} [y/N] ")
+        sys.stderr.flush()
+        return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+    return ask
+
+
+# ---- how it went
+
+
+def _show(outcome: RunOutcome, manner: Manner) -> None:
+    with _reader_may_leave():
+        if manner.json:
+            _print_json(outcome.as_json() | {"error": None})
+        else:
+            _print_outcome(outcome, manner)
+
+
+def _print_outcome(outcome: RunOutcome, manner: Manner) -> None:
+    if not manner.quiet:
+        if outcome.stages and not (
+            is_terminal(sys.stdout) and is_terminal(sys.stderr)
+        ):  # there, the lines stand already
+            rows = [(s.stage, s.status, f"{s.seconds:.1f}", counted(s.counts)) for s in outcome.stages]
+            print_table(sys.stdout, "", ("stage", "status", "seconds", "counted"), rows)
+            write_line(sys.stdout, "")
+        run = f"run {outcome.run_id}: " if outcome.run_id else ""
+        write_line(sys.stdout, f"{run}{visible(outcome.verdict)}")
+        if outcome.next_steps:
+            write_line(sys.stdout, "next:")
+        for step in outcome.next_steps:
+            write_line(sys.stdout, f"  {visible(step)}")
+    if outcome.report is not None:
+        write_line(sys.stdout, str(outcome.report))
+
+
+def _print_json(document: dict[str, Any]) -> None:
+    # ASCII: a lone surrogate in a name has no UTF-8.
+    sys.stdout.write(json.dumps(document, ensure_ascii=True) + "\n")
+    sys.stdout.flush()
+
+
+@contextmanager
+def _reader_may_leave() -> Iterator[None]:
+    """Let ``| head`` close the pipe without a complaint."""
+    try:
+        yield
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A command that could not be carried out, as it is shown."""
+
+    exit_code: int
+    code: str
+    what: str
+    where: str = ""
+    hint: str = ""
+    problems: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, error: NestsyncError) -> Failure:
+        """The failure that `error` is."""
+        problems = getattr(error, "problems", ())
+        return cls(error.exit_code, error.code, error.what, error.where, error.hint, problems)
+
+
+def _show_failure(failure: Failure, command: str, manner: Manner, *, stay_silent: bool) -> None:
+    if manner.json:
+        error = {"code": failure.code, "what": failure.what, "where": failure.where, "hint": failure.hint}
+        document = {"command": command, "exit_code": failure.exit_code, "verdict": failure.what}
+        with _reader_may_leave():
+            _print_json(document | {"error": error | {"problems": list(failure.problems)}})
+    if not stay_silent:
+        _print_failure(sys.stderr, failure)
+
+
+def _print_failure(stream: TextIO, failure: Failure) -> None:
+    place = f"{one_line(failure.where)}: " if failure.where else ""
+    many = len(failure.problems) > 1
+    what = f"{len(failure.problems)} problems" if many else visible(failure.what)
+    if is_terminal(stream):
+        console(stream).print(f"error [{failure.code}] ", style="bold red", end="")
+        write_line(stream, f"{place}{what}")
+    else:
+        write_line(stream, f"error [{failure.code}] {place}{what}")
+    for problem in failure.problems if many else ():
+        write_line(stream, f"  {visible(problem)}")
+    if failure.hint:
+        write_line(stream, f"  hint: {visible(failure.hint)}")
+
+
+def _unexpected(error: Exception, command: str, manner: Manner, config_file: Path | None) -> Failure:
+    text = "".join(traceback.format_exception(error))
+    if manner.debug:
+        sys.stderr.write(text)
+    said = str(error).strip().partition("\n")[0][:300]
+    return Failure(
+        1,
+        "unexpected",
+        f"{type(error).__name__}: {said}" if said else type(error).__name__,
+        hint=f"the full traceback is in {_write_log(text, command, config_file)}; --debug shows it",
+    )
+
+
+def _write_log(text: str, command: str, config_file: Path | None) -> Path:
+    name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{command}-{os.getpid()}.log"
+    if config_file is not None:
+        with suppress(NestsyncError, OSError):
+            log = workspace_of(config_file) / "logs" / name
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.write_text(text, encoding="utf-8", errors="backslashreplace")
+            return log
+    log = Path(tempfile.mkdtemp(prefix="nestsync-")) / name
+    log.write_text(text, encoding="utf-8", errors="backslashreplace")
+    return log
+
+
+# ---- completion
+
+
+def complete_run_ids(ctx: typer.Context, incomplete: str) -> list[str]:
+    """The runs in the workspace of the configuration file that stands on the command line, latest first."""
+    with suppress(NestsyncError, OSError):
+        files = (workspace_of(_config_file(ctx)) / "runs-json").glob("*.json")
+        latest = sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)
+        return [file.stem for file in latest if file.stem.startswith(incomplete)]
+    return []
+
+
+def complete_sources(ctx: typer.Context, incomplete: str) -> list[str]:
+    """The sources of the configuration file that stands on the command line."""
+    with suppress(NestsyncError, OSError):
+        return [name for name in source_names(_config_file(ctx)) if name.startswith(incomplete)]
+    return []
+
+
+def _config_file(ctx: typer.Context) -> Path:
+    return Path(ctx.params.get("config") or "")
+
+
+__all__ = ["Failure", "Manner", "carry_out", "complete_run_ids", "complete_sources"]

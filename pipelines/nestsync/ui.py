@@ -1,0 +1,286 @@
+"""What a person sees while a run works: stages, progress, tables and notes, on a terminal, in a log, or not at all.
+
+Progress goes to standard error, results to standard output; `machine` output keeps standard output for the one JSON
+document and sends everything else to standard error.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+import unicodedata
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+from nestsync.outcome import StageOutcome
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+Confirm = Callable[[str], bool]
+"""Asks a question before something is written; False means that nothing may be."""
+
+SECONDS_BETWEEN_LINES = 10.0
+"""How often a log hears of progress."""
+
+
+class Ui(Protocol):
+    """What a run tells while it works. Every method may be called from several threads."""
+
+    def stage_started(self, stage: str, doing: str = "") -> None:
+        """`stage` begins; `doing` says with what, in a few words."""
+
+    def progress(self, done: int, total: int | None, label: str = "") -> None:
+        """`done` of `total` things (None: nobody knows yet) of the running stage; `label` names them."""
+
+    def stage_finished(self, outcome: StageOutcome) -> None:
+        """The running stage ended as `outcome` says."""
+
+    def table(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """A result of a few rows."""
+
+    def note(self, text: str) -> None:
+        """A sentence that a person should read."""
+
+    def close(self) -> None:
+        """Give the terminal back; harmless when done again."""
+
+
+def open_ui(*, quiet: bool = False, machine: bool = False) -> Ui:
+    """The `Ui` that fits where this process writes to.
+
+    `quiet` shows nothing. `machine` leaves standard output alone.
+    """
+    if quiet:
+        return QuietUi()
+    results = sys.stderr if machine else sys.stdout
+    return TerminalUi(results) if is_terminal(sys.stderr) else PlainUi(results)
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Whether `stream` is a terminal that can move its cursor."""
+    return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def visible(text: object) -> str:
+    r"""`text` with all that a terminal hides or acts on written as an escape (``\x1b``, ``\u202e``, ``\ud800``).
+
+    Names are hostile until proven otherwise: one may hold a colour, a line break or a change of direction.
+    """
+    return "".join(_visible(character) for character in str(text))
+
+
+def _visible(character: str) -> str:
+    point = ord(character)
+    if character == " " or unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"}:
+        return character
+    if point < 0x100:
+        return f"\\x{point:02x}"
+    return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"
+
+
+def counted(counts: dict[str, int]) -> str:
+    """`counts` in a few words: ``namespaces 45, tables 1,160``."""
+    return ", ".join(f"{visible(name)} {number:,}" for name, number in counts.items())
+
+
+def print_table(stream: TextIO, title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """A table on `stream`: drawn on a terminal, aligned columns of plain text, never cut, anywhere else."""
+    cells = [[visible(cell) for cell in row] for row in rows]
+    numeric = [_numeric([row[index] for row in cells]) for index in range(len(columns))]
+    if is_terminal(stream):
+        _draw_table(stream, title, columns, cells, numeric)
+    else:
+        _write_table(stream, title, columns, cells, numeric)
+
+
+def _numeric(cells: Sequence[str]) -> bool:
+    return bool(cells) and all(cell.replace(",", "").replace(".", "").isdigit() for cell in cells)
+
+
+def _draw_table(
+    stream: TextIO, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool]
+) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title) if title else None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for name, number in zip(columns, numeric, strict=True):
+        table.add_column(Text(name), justify="right" if number else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell, style=_STYLES.get(cell, "")) for cell in row))  # Text: a name is no markup
+    console(stream).print(table)
+
+
+def _write_table(
+    stream: TextIO, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool]
+) -> None:
+    from rich.cells import cell_len
+
+    lines = [list(columns), *rows]
+    widths = [max(cell_len(line[index]) for line in lines) for index in range(len(columns))]
+    if title:
+        write_line(stream, title)
+    for line in lines:
+        padded = (
+            " " * (width - cell_len(cell)) + cell if number else cell + " " * (width - cell_len(cell))
+            for cell, width, number in zip(line, widths, numeric, strict=True)
+        )
+        write_line(stream, "  ".join(padded).rstrip())
+
+
+def write_line(stream: TextIO, text: str) -> None:
+    """`text` as a line, flushed; characters that the stream's encoding lacks are written as escapes."""
+    encoding = stream.encoding or "utf-8"
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    stream.flush()
+
+
+def console(stream: TextIO) -> Console:
+    """A Rich console on `stream` that takes text as it is: no markup, no emoji codes, no guessed colours."""
+    from rich.console import Console
+
+    return Console(file=stream, markup=False, emoji=False, highlight=False, soft_wrap=False)
+
+
+_STYLES = {"ok": "green", "blocked": "yellow", "failed": "red", "blocking": "red", "warning": "yellow"}
+
+
+class QuietUi:
+    """Shows nothing."""
+
+    def stage_started(self, stage: str, doing: str = "") -> None: ...
+
+    def progress(self, done: int, total: int | None, label: str = "") -> None: ...
+
+    def stage_finished(self, outcome: StageOutcome) -> None: ...
+
+    def table(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None: ...
+
+    def note(self, text: str) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class PlainUi:
+    """Lines, for logs and pipes: a line when a stage begins and ends, and now and then one for its progress."""
+
+    def __init__(self, results: TextIO, log: TextIO | None = None) -> None:
+        self._results = results
+        self._log = log or sys.stderr
+        self._lock = threading.Lock()
+        self._stage = ""
+        self._last_line = 0.0
+
+    def stage_started(self, stage: str, doing: str = "") -> None:
+        with self._lock:
+            self._stage, self._last_line = stage, time.monotonic()
+            write_line(self._log, f"{stage}: {visible(doing)}" if doing else f"{stage}: started")
+
+    def progress(self, done: int, total: int | None, label: str = "") -> None:
+        with self._lock:
+            now = time.monotonic()
+            if now - self._last_line < SECONDS_BETWEEN_LINES:
+                return
+            self._last_line = now
+            amount = f"{done:,}" if total is None else f"{done:,} of {total:,}"
+            write_line(self._log, f"{self._stage}: {amount} {visible(label)}".rstrip())
+
+    def stage_finished(self, outcome: StageOutcome) -> None:
+        with self._lock:
+            write_line(self._log, summary(outcome))
+
+    def table(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        with self._lock:
+            print_table(self._results, title, columns, rows)
+
+    def note(self, text: str) -> None:
+        with self._lock:
+            write_line(self._results, visible(text))
+
+    def close(self) -> None: ...
+
+
+def summary(outcome: StageOutcome) -> str:
+    """One line on how a stage went: ``check: blocked after 5.0 s (blocking 3, warning 12)``."""
+    counts = f" ({counted(outcome.counts)})" if outcome.counts else ""
+    return f"{outcome.stage}: {outcome.status} after {outcome.seconds:.1f} s{counts}"
+
+
+class TerminalUi:
+    """A bar that moves while a stage works and is gone when it ends; a line stays for each stage that ended."""
+
+    def __init__(self, results: TextIO) -> None:
+        self._results = results
+        self._console = console(sys.stderr)
+        self._lock = threading.RLock()
+        self._bar: tuple[Progress, TaskID] | None = None
+
+    def stage_started(self, stage: str, doing: str = "") -> None:
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        with self._lock:
+            self._stop()
+            bar = Progress(
+                SpinnerColumn(),
+                TextColumn("{task.fields[stage]:<9}", markup=False),
+                BarColumn(bar_width=24),
+                TimeElapsedColumn(),
+                TextColumn("{task.description}", markup=False),
+                console=self._console,
+                transient=True,
+            )
+            task = bar.add_task(visible(doing), total=None, stage=stage)
+            bar.start()
+            self._bar = (bar, task)
+
+    def progress(self, done: int, total: int | None, label: str = "") -> None:
+        with self._lock:
+            if self._bar is not None:
+                bar, task = self._bar
+                amount = f"{done:,}" if total is None else f"{done:,} of {total:,}"
+                bar.update(task, completed=done, total=total, description=f"{amount} {visible(label)}")
+
+    def stage_finished(self, outcome: StageOutcome) -> None:
+        from rich.text import Text
+
+        with self._lock:
+            self._stop()
+            style = _STYLES.get(outcome.status, "")
+            line = Text.assemble(
+                (f"{outcome.stage:<10}", "bold"),
+                (f"{outcome.status:<8}", style),
+                f"{outcome.seconds:7.1f} s  {counted(outcome.counts)}",
+            )
+            self._console.print(line)
+
+    def table(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        with self._lock:
+            self._beside_the_bar(lambda: print_table(self._results, title, columns, rows))
+
+    def note(self, text: str) -> None:
+        with self._lock:
+            self._beside_the_bar(lambda: write_line(self._results, visible(text)))
+
+    def _beside_the_bar(self, show: Callable[[], None]) -> None:
+        if self._bar is not None:
+            self._bar[0].stop()
+        show()
+        if self._bar is not None:
+            self._bar[0].start()
+
+    def _stop(self) -> None:
+        if self._bar is not None:
+            self._bar[0].stop()
+            self._bar = None
+
+    def close(self) -> None:
+        with self._lock:
+            self._stop()
+
+
+__all__ = ["Confirm", "Ui", "counted", "is_terminal", "open_ui", "print_table", "summary", "visible", "write_line"]
