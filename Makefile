@@ -1,0 +1,62 @@
+# Two commands: `make run` and `make test`. Both make what they need; `make help` lists the rest.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+BIN := .venv/bin
+# Where `make run` keeps its catalogs and its workspace; `make reset` deletes it.
+DEMO_HOME ?= .cache/demo
+WHEEL = dist/nestsync-$(shell sed -n 's/__version__ = "\(.*\)"/\1/p' pipelines/nestsync/__init__.py)-py3-none-any.whl
+
+.PHONY: help
+help: ## This list
+	@awk -F ":.*## " '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: .venv/.made ## The main job on catalogs that come along, in three passes; ends with the report's path
+	@$(BIN)/nestsync demo --home $(DEMO_HOME)
+
+.PHONY: reset
+reset: ## Forget what `make run` left: the next one starts over
+	rm -rf $(DEMO_HOME)
+
+.PHONY: test
+test: .venv/.made ## Every test, those with Spark and with real catalog servers included
+	$(BIN)/python -m pytest
+
+.PHONY: test-fast
+test-fast: .venv/.made ## The tests that need neither Spark nor servers, in seconds
+	$(BIN)/python -m pytest -q -m "not spark and not servers"
+
+.PHONY: lint
+lint: .venv/.made ## Style, types and the layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+.PHONY: format
+format: .venv/.made ## Mend the style
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+.PHONY: dist
+dist: .venv/.made ## The wheel, and the zip for spark-submit --py-files
+	rm -rf dist
+	$(BIN)/python -m hatchling build --target wheel
+	cp $(WHEEL) dist/nestsync.zip
+	@ls -l dist
+
+.PHONY: docs
+docs: .venv/.made ## The pages in docs/ that are generated from the code
+	$(BIN)/python tools/generate_docs.py
+
+.PHONY: pins
+pins: .venv/.made ## Compile requirements/*.txt from pyproject.toml anew
+	$(BIN)/uv pip compile $(PIN_OPTIONS) --extra dev --output-file requirements/dev.txt pyproject.toml
+	$(BIN)/uv pip compile $(PIN_OPTIONS) --constraint requirements/dev.txt --output-file requirements/run.txt pyproject.toml
+PIN_OPTIONS := --quiet --upgrade --python-version 3.11 --no-annotate --no-header --no-emit-index-url --no-emit-find-links
+
+.venv/.made: pyproject.toml requirements/dev.txt tools/environment.sh
+	@tools/environment.sh

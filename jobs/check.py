@@ -1,0 +1,6 @@
+"""What `nestsync check` does, for Spark: `spark-submit --py-files dist/nestsync.zip jobs/check.py -c FILE`."""
+
+from nestsync.cli import job
+
+if __name__ == "__main__":
+    job("check")
