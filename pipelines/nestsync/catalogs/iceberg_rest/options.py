@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from nestsync.catalogs.base import CatalogOptions
+from nestsync.catalogs.base import CatalogOptions, PathText
 
 
 def _http_address(text: str) -> str:
@@ -73,7 +73,7 @@ class IcebergRestOptions(CatalogOptions):
         default=4, ge=1, le=64, description="Requests in flight at once: in each Spark task, and in the writer."
     )
     verify: bool = Field(default=True, description="Whether to verify the server's TLS certificate.")
-    ca_bundle: str | None = Field(
+    ca_bundle: PathText | None = Field(
         default=None, description="A file of certificate authorities to trust instead of the system's."
     )
     page_size: int | None = Field(

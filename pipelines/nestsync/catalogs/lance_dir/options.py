@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from nestsync.catalogs.base import CatalogOptions, secret
+from nestsync.catalogs.base import CatalogOptions, PathText, secret
 
 _SECRET_OPTION = re.compile(r"secret|token|password|sas|account_key|service_account_key|private_key", re.IGNORECASE)
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://|file:/")
@@ -20,7 +20,7 @@ _PATH_SAFE = "/~:@!$&'()*+,;="  # what RFC 3986 leaves alone in a path
 class LanceDirOptions(CatalogOptions):
     """Options of ``nestsync.lance_dir``."""
 
-    root: str = Field(min_length=1)
+    root: PathText = Field(min_length=1)
     """The folder whose sub-folders are the tables: a path, or a URI, which is percent-encoded as RFC 3986 says."""
 
     storage_options: dict[str, str] = Field(default_factory=dict)
