@@ -14,7 +14,7 @@ from thrift.protocol.TProtocol import TProtocolException
 from thrift.Thrift import TApplicationException, TException
 from thrift.transport.TTransport import TTransportException
 
-from nestsync.catalogs.hms.options import HmsOptions, addresses, shown
+from nestsync.catalogs.hms.options import HmsOptions, addresses, where
 from nestsync.catalogs.hms.refused import Refused
 from nestsync.catalogs.hms.transport import DeadlineSocket, open_transport
 from nestsync.core.dialects import dialect
@@ -163,7 +163,7 @@ class Connection:
     def _unreachable(self, request: str, error: Exception) -> CatalogUnreachable:
         return CatalogUnreachable(
             _sentence(request, error),
-            where=f"source {self._source!r} at {', '.join(map(shown, addresses(self._options.uri)))}",
+            where=where(self._options, self._source),
             hint=_hint(error),
         )
 
@@ -181,7 +181,7 @@ def _catalog_names(client: Client) -> list[str]:
 
 
 def _sentence(request: str, error: BaseException) -> str:
-    return f"{request} failed: {said(error)}"
+    return f"{request}: {said(error)}"
 
 
 def said(error: BaseException) -> str:

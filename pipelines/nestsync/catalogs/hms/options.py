@@ -1,4 +1,4 @@
-"""Which metastore, and how patiently it is spoken to."""
+"""The options of a Hive Metastore, as they stand in the configuration and on ``spark.read``."""
 
 from __future__ import annotations
 
@@ -42,37 +42,39 @@ def _address(text: str) -> Address:
     return host, port
 
 
-def shown(address: Address) -> str:
-    """`address` as people write it."""
-    host, port = address
-    return f"thrift://[{host}]:{port}" if ":" in host else f"thrift://{host}:{port}"
-
-
 def _checked(uri: str) -> str:
     addresses(uri)
     return uri
 
 
 class HmsOptions(CatalogOptions):
-    """Options of ``nestsync.hms``."""
+    """How to reach one Hive Metastore 3.x. Times are in seconds; on ``spark.read``, lists are JSON text."""
 
-    uri: Annotated[str, AfterValidator(_checked)]
-    """``thrift://host:port``; several with commas between are tried in turn."""
+    uri: Annotated[str, AfterValidator(_checked)] = Field(
+        description="`thrift://host:port`; of several with commas between, each is tried until one can be reached."
+    )
+    catalogs: tuple[str, ...] | None = Field(
+        default=None, min_length=1, description="The catalogs to read; every catalog by default."
+    )
+    connect_timeout: float = Field(default=10.0, gt=0, le=3600, description="Seconds to wait for a connection.")
+    read_timeout: float = Field(
+        default=120.0, gt=0, le=3600, description="Seconds that one call may take, its whole answer included."
+    )
+    connections: int = Field(default=4, ge=1, le=64, description="Connections that one Spark task holds at most.")
+    batch_size: int = Field(
+        default=100,
+        ge=1,
+        le=5000,
+        description="Tables that one call asks for; a metastore delivers a few hundred full tables a second.",
+    )
+    max_retries: int = Field(
+        default=2,
+        ge=0,
+        le=10,
+        description="How often a call is sent again after its connection broke; every call is a read.",
+    )
 
-    catalogs: tuple[str, ...] | None = Field(default=None, min_length=1)
-    """The catalogs to read; all of them where it is not set."""
 
-    connect_timeout: float = Field(default=10.0, gt=0)
-    """Seconds to wait for a connection."""
-
-    read_timeout: float = Field(default=120.0, gt=0)
-    """Seconds that one call may take, its whole answer included."""
-
-    connections: int = Field(default=4, ge=1, le=64)
-    """Connections that one task holds at most."""
-
-    batch_size: int = Field(default=100, ge=1, le=5000)
-    """Tables that one call asks for (a metastore delivers 200 to 350 full tables a second)."""
-
-    max_retries: int = Field(default=2, ge=0, le=10)
-    """How often a call is sent again after its connection broke; every call is a read, so that is safe."""
+def where(options: HmsOptions, source: str) -> str:
+    """The source and its addresses, for messages."""
+    return f"{source} at {', '.join(part.strip() for part in options.uri.split(','))}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from nestsync.catalogs.base import CatalogReader
-from nestsync.catalogs.hms.options import HmsOptions
+from nestsync.catalogs.hms.options import HmsOptions, where
 from nestsync.catalogs.hms.refused import Refused
 from nestsync.catalogs.hms.rows import failed_row, namespace_row, table_row
 from nestsync.catalogs.records import CatalogObject, ObjectKind, Status
@@ -109,7 +109,7 @@ class HmsReader(CatalogReader[Share]):
         if absent := sorted(set(wanted) - set(present)):
             raise ConfigurationError(
                 f"the metastore has no catalog {', '.join(map(repr, absent))}",
-                where=f"source {self.source!r} at {self.options.uri}",
+                where=where(self.options, self.source),
                 hint=f"its catalogs are {', '.join(sorted(present))}",
             )
         return sorted(set(wanted))

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote, urlsplit
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from nestsync.catalogs.base import CatalogOptions, PathText, secret
 
@@ -18,20 +18,28 @@ _PATH_SAFE = "/~:@!$&'()*+,;="  # what RFC 3986 leaves alone in a path
 
 
 class LanceDirOptions(CatalogOptions):
-    """Options of ``nestsync.lance_dir``."""
+    """Where the folder is. On ``spark.read``, maps are JSON text."""
 
-    root: PathText = Field(min_length=1)
-    """The folder whose sub-folders are the tables: a path, or a URI, which is percent-encoded as RFC 3986 says."""
+    model_config = ConfigDict(hide_input_in_errors=True)  # a root that is refused may hold a password
 
-    storage_options: dict[str, str] = Field(default_factory=dict)
-    """Lance's own storage options (``aws_region``, ``aws_endpoint``, ``allow_http`` ...); fsspec's for a scheme of
-    fsspec alone. Never a secret."""
-
-    storage_options_env: dict[str, str] = Field(default_factory=dict)
-    """Storage option -> the environment variable that holds its value, for what is secret."""
-
-    check_files: bool = True
-    """Whether the data files that a manifest names are looked for (one listing of ``data/`` a table)."""
+    root: PathText = Field(
+        min_length=1,
+        description="The folder whose sub-folders are the tables: a path, or a percent-encoded URI (`s3://`, `gs://`, "
+        "`abfss://`, `hdfs://`, or any scheme of an installed fsspec package).",
+    )
+    storage_options: dict[str, str] = Field(
+        default_factory=dict,
+        description="Lance's own storage options (`aws_region`, `aws_endpoint`, `allow_http` ...); fsspec's for a "
+        "scheme that only fsspec knows. No secrets.",
+    )
+    storage_options_env: dict[str, str] = Field(
+        default_factory=dict,
+        description="Storage options whose values are secret: option name to name of an environment variable.",
+    )
+    check_files: bool = Field(
+        default=True,
+        description="Whether to look for the data files that a table names, which takes one listing a table.",
+    )
 
     @field_validator("root")
     @classmethod
@@ -82,6 +90,12 @@ class Access:
     root: Root
     storage_options: dict[str, str] = field(repr=False)
     secrets: tuple[str, ...] = field(repr=False)
+
+    @property
+    def address(self) -> str:
+        """The root, and the endpoint that serves it where one is configured."""
+        endpoint = next((text for name, text in self.storage_options.items() if "endpoint" in name.lower()), None)
+        return f"{self.root.uri} ({endpoint})" if endpoint else self.root.uri
 
     @classmethod
     def of(cls, options: LanceDirOptions, source: str) -> Access:

@@ -82,6 +82,6 @@ class LanceDirReader(CatalogReader[Share]):
     def _unreachable(self, what: str, error: OSError) -> CatalogUnreachable:
         return CatalogUnreachable(
             f"{what}: {reason(error, self.access)}",
-            where=f"source {self.source!r} at {self.access.root.uri}",
+            where=f"{self.source} at {self.access.address}",
             hint="check that the root exists, is a folder, and that this machine may read it",
         )
