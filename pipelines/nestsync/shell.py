@@ -9,7 +9,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
@@ -78,9 +78,9 @@ def _standard_output_kept(wanted: bool) -> Iterator[None]:
     kept = os.dup(1)
     os.dup2(2, 1)
     try:
-        yield
+        with redirect_stdout(sys.stderr):
+            yield
     finally:
-        sys.stdout.flush()
         os.dup2(kept, 1)
         os.close(kept)
 
@@ -89,10 +89,10 @@ def _confirmation(manner: Manner, ui: Ui) -> Confirm:
     def ask(question: str) -> bool:
         if manner.yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
             return True  # typed in a script, the command itself is the consent
-        ui.close()
-        sys.stderr.write(f"{visible(question)} [y/N] ")
-        sys.stderr.flush()
-        return sys.stdin.readline().strip().lower() in {"y", "yes"}
+        with ui.suspended():
+            sys.stderr.write(f"{visible(question)} [y/N] ")
+            sys.stderr.flush()
+            return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
     return ask
 
@@ -115,7 +115,6 @@ def _print_outcome(outcome: RunOutcome, manner: Manner) -> None:
         ):  # there, the lines stand already
             rows = [(s.stage, s.status, f"{s.seconds:.1f}", counted(s.counts)) for s in outcome.stages]
             print_table(sys.stdout, "", ("stage", "status", "seconds", "counted"), rows)
-            write_line(sys.stdout, "")
         run = f"run {outcome.run_id}: " if outcome.run_id else ""
         write_line(sys.stdout, f"{run}{visible(outcome.verdict)}")
         if outcome.next_steps:

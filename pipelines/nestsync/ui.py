@@ -10,8 +10,8 @@ import os
 import sys
 import threading
 import time
-import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from nestsync.outcome import StageOutcome
@@ -45,6 +45,9 @@ class Ui(Protocol):
     def note(self, text: str) -> None:
         """A sentence that a person should read."""
 
+    def suspended(self) -> AbstractContextManager[None]:
+        """Leave the terminal to somebody else, a question say, until the end of the block."""
+
     def close(self) -> None:
         """Give the terminal back; harmless when done again."""
 
@@ -75,7 +78,7 @@ def visible(text: object) -> str:
 
 def _visible(character: str) -> str:
     point = ord(character)
-    if character == " " or unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"}:
+    if character.isprintable():
         return character
     if point < 0x100:
         return f"\\x{point:02x}"
@@ -131,6 +134,7 @@ def _write_table(
             for cell, width, number in zip(line, widths, numeric, strict=True)
         )
         write_line(stream, "  ".join(padded).rstrip())
+    write_line(stream, "")
 
 
 def write_line(stream: TextIO, text: str) -> None:
@@ -162,6 +166,9 @@ class QuietUi:
     def table(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None: ...
 
     def note(self, text: str) -> None: ...
+
+    def suspended(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def close(self) -> None: ...
 
@@ -201,6 +208,9 @@ class PlainUi:
     def note(self, text: str) -> None:
         with self._lock:
             write_line(self._results, visible(text))
+
+    def suspended(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def close(self) -> None: ...
 
@@ -259,19 +269,24 @@ class TerminalUi:
             self._console.print(line)
 
     def table(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-        with self._lock:
-            self._beside_the_bar(lambda: print_table(self._results, title, columns, rows))
+        with self.suspended():
+            print_table(self._results, title, columns, rows)
 
     def note(self, text: str) -> None:
-        with self._lock:
-            self._beside_the_bar(lambda: write_line(self._results, visible(text)))
+        with self.suspended():
+            write_line(self._results, visible(text))
 
-    def _beside_the_bar(self, show: Callable[[], None]) -> None:
-        if self._bar is not None:
-            self._bar[0].stop()
-        show()
-        if self._bar is not None:
-            self._bar[0].start()
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        with self._lock:
+            bar = None if self._bar is None else self._bar[0]
+            if bar is not None:
+                bar.stop()
+            try:
+                yield
+            finally:
+                if bar is not None:
+                    bar.start()
 
     def _stop(self) -> None:
         if self._bar is not None:

@@ -1,0 +1,380 @@
+"""The command line: what it says, what it prints where, and what it ends with."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from nestsync import __version__, errors
+from nestsync.cli import app
+from nestsync.errors import NestsyncError
+from nestsync.outcome import RunOutcome, StageOutcome
+from nestsync.shell import Manner, Work, carry_out
+from nestsync.ui import Confirm, Ui
+from nestsync.workspace import Workspace
+
+ROOT = Path(__file__).parents[1]
+COMMANDS = ("run", "assess", "inventory", "check", "plan", "apply", "verify", "report", "demo")
+SOURCES = "[{name: prod, system: lance_dir, root: a}, {name: public, system: lance_dir, root: b}]"
+
+
+AS_USUAL = Manner()
+
+
+def nestsync(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The real command, as a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", "from nestsync.cli import main; main()", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "pipelines")} | environment,
+    )
+
+
+def ended(work: Work, manner: Manner = AS_USUAL, **options: Path) -> int:
+    """The exit code of a command that does `work`."""
+    with pytest.raises(typer.Exit) as caught:
+        carry_out("check", manner, work, **options)
+    return caught.value.exit_code
+
+
+def outcome(exit_code: int = 0, **parts: object) -> RunOutcome:
+    stages = (StageOutcome("inventory", "ok", 3.21, {"tables": 1200}), StageOutcome("check", "blocked", 5.0))
+    return RunOutcome("r1", "check", exit_code, "All is well.", stages, **parts)  # type: ignore[arg-type]
+
+
+def config_file(folder: Path) -> Path:
+    file = folder / "nestsync.yaml"
+    file.write_text(f"workspace: space\nsources: {SOURCES}\n", encoding="utf-8")
+    return file
+
+
+# ---- before anything runs
+
+
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_names_every_command_and_every_exit_code(option: str) -> None:
+    said = CliRunner().invoke(app, [option], terminal_width=200).output
+    for command in COMMANDS:
+        assert f" {command} " in said
+    assert all(f"{code} " in said for code in range(7))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command: str) -> None:
+    result = CliRunner().invoke(app, [command, "--help"])
+    assert result.exit_code == 0
+    assert "--json" in result.output
+    assert ("--yes" in result.output) == (command in {"run", "apply"})
+    assert ("--source" in result.output) == (command == "inventory")
+    assert ("--run-id" in result.output) == (command != "demo")
+
+
+def test_the_version() -> None:
+    assert nestsync("--version").stdout == f"nestsync {__version__}\n"
+
+
+def test_help_starts_without_anything_heavy() -> None:
+    script = """
+        import sys
+        from typer.testing import CliRunner
+        from nestsync.cli import app
+        CliRunner().invoke(app, ["-h"])
+        heavy = {"pyspark", "pyarrow", "pydantic", "pandas", "lance", "great_expectations"}
+        print(sorted(heavy & set(sys.modules)))
+        """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        capture_output=True, text=True, check=True, env=os.environ | {"PYTHONPATH": str(ROOT / "pipelines")},
+    )  # fmt: skip
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        pytest.param(["chek"], "Did you mean 'check'?", id="command-misspelt"),
+        pytest.param(["run"], "Missing option '-c' / '--config'", id="no-configuration"),
+        pytest.param(["run", "-c", "x", "--nope"], "No such option: --nope", id="unknown-option"),
+        pytest.param(["plan", "-c", "x", "--yes"], "No such option: --yes", id="nothing-to-confirm-in-a-plan"),
+        pytest.param(["run", "-c", "none.yaml"], "none.yaml: there is no such file", id="no-such-file"),
+    ],
+)
+@pytest.mark.proves("exit-2")
+def test_a_mistake_on_the_command_line(arguments: list[str], said: str) -> None:
+    done = nestsync(*arguments, COLUMNS="200")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.proves("exit-2")
+def test_every_problem_of_a_configuration_has_a_line(tmp_path: Path) -> None:
+    file = tmp_path / "wrong.yaml"
+    file.write_text(f"sources: {SOURCES}\nstrateggy: upsert\napply: {{concurrency: many}}\n", encoding="utf-8")
+    done = nestsync("run", "-c", str(file))
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        f"error [configuration-invalid] {file}: 2 problems",
+        "  line 2: strateggy: unknown key; did you mean 'strategy'?",
+        "  line 3: apply.concurrency: must be a whole number, not the text 'many'",
+        "  hint: see docs/configuration.md",
+    ]
+
+
+def test_machines_get_one_document_for_a_failure_too(tmp_path: Path) -> None:
+    done = nestsync("run", "--json", "-c", str(tmp_path / "none.yaml"))
+    document = json.loads(done.stdout)
+    assert document["exit_code"] == done.returncode == 2
+    assert document["error"]["code"] == "configuration"
+    assert document["error"]["where"] == str(tmp_path / "none.yaml")
+    assert "there is no such file" in done.stderr
+
+
+# ---- how it went
+
+
+def test_people_get_a_table_a_sentence_what_to_do_next_and_the_report_last(capsys: pytest.CaptureFixture[str]) -> None:
+    report = Path("somewhere/index.html")
+    assert ended(lambda _ui, _confirm: outcome(next_steps=("nestsync plan -c x",), report=report)) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "stage      status   seconds  counted",
+        "inventory  ok           3.2  tables 1,200",
+        "check      blocked      5.0",
+        "",
+        "run r1: All is well.",
+        "next:",
+        "  nestsync plan -c x",
+        str(report),
+    ]
+
+
+def test_quiet_prints_the_report_s_path_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    def work(ui: Ui, _confirm: Confirm) -> RunOutcome:
+        ui.note("a note")
+        return outcome(report=Path("index.html"))
+
+    assert ended(work, Manner(quiet=True)) == 0
+    assert capsys.readouterr() == ("index.html\n", "")
+
+
+def test_machines_get_one_document_whatever_else_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    def work(ui: Ui, _confirm: Confirm) -> RunOutcome:
+        ui.note("a note")
+        sys.stdout.write("from a library\n")
+        subprocess.run(["/bin/echo", "from a child"], check=True)
+        return outcome(4, report=Path("index.html"))
+
+    assert ended(work, Manner(json=True)) == 4
+    captured = capfd.readouterr()
+    document = json.loads(captured.out)
+    assert captured.out.count("\n") == 1
+    assert document == outcome(4, report=Path("index.html")).as_json() | {"error": None}
+    for said in ("a note", "from a library", "from a child"):
+        assert said in captured.err
+
+
+def test_hostile_names_in_a_verdict_are_not_acted_on(capsys: pytest.CaptureFixture[str]) -> None:
+    said = RunOutcome("", "check", 0, "read \x1b[31m\ud800[bold]")
+    assert ended(lambda _ui, _confirm: said) == 0
+    assert capsys.readouterr().out == "read \\x1b[31m\\ud800[bold]\n"
+
+
+@pytest.mark.parametrize(
+    "kind", [getattr(errors, name) for name in errors.__all__ if name[0].isupper()], ids=lambda kind: kind.__name__
+)
+def test_an_error_of_ours_is_a_sentence_and_its_exit_code(
+    kind: type[NestsyncError], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def work(_ui: Ui, _confirm: Confirm) -> RunOutcome:
+        raise kind("it is down", where="prod", hint="start it")
+
+    assert ended(work) == kind.exit_code
+    assert capsys.readouterr() == ("", f"error [{kind.code}] prod: it is down\n  hint: start it\n")
+
+
+# ---- when nobody expected it
+
+
+def fails(_ui: Ui, _confirm: Confirm) -> RunOutcome:
+    raise ValueError("first line\nsecond line")
+
+
+@pytest.mark.proves("exit-1")
+def test_an_unexpected_failure_is_short_and_its_traceback_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended(fails, config_file=config_file(tmp_path)) == 1
+    said = capsys.readouterr().err
+    (log,) = (tmp_path / "space" / "logs").iterdir()
+    assert said == (
+        f"error [unexpected] ValueError: first line\n  hint: the full traceback is in {log}; --debug shows it\n"
+    )
+    assert "second line" in log.read_text(encoding="utf-8")
+    assert "Traceback" in log.read_text(encoding="utf-8")
+
+
+def test_without_a_workspace_the_traceback_is_kept_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert ended(fails) == 1
+    (log,) = tmp_path.glob("nestsync-*/*.log")
+    assert str(log) in capsys.readouterr().err
+
+
+def test_debug_shows_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(fails, Manner(debug=True)) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_ctrl_c_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    def work(_ui: Ui, _confirm: Confirm) -> RunOutcome:
+        raise KeyboardInterrupt
+
+    assert ended(work) == 130
+    assert capsys.readouterr().err.startswith("error [interrupted] interrupted\n  hint: --run-id goes on")
+
+
+def test_a_scheduler_s_sigterm_lets_the_command_tidy_up(tmp_path: Path) -> None:
+    script = f"""
+        import time
+        from pathlib import Path
+        from nestsync import cli, shell
+        def work(ui, confirm):
+            try:
+                Path({str(tmp_path / "started")!r}).touch()
+                time.sleep(60)
+            finally:
+                Path({str(tmp_path / "tidied")!r}).touch()
+        cli.app.command("sleep")(lambda: shell.carry_out("sleep", shell.Manner(), work))
+        cli.main(["sleep"])
+        """
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "pipelines")}
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], env=environment) as process:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "started").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 128 + signal.SIGTERM
+    assert (tmp_path / "tidied").exists()
+
+
+def test_a_reader_that_leaves_is_no_failure() -> None:
+    script = """
+        from nestsync import shell
+        from nestsync.outcome import RunOutcome
+        from typer import Exit
+        import time
+        def work(ui, confirm):
+            time.sleep(0.5)
+            return RunOutcome("r", "check", 0, "x" * 1000000)
+        try:
+            shell.carry_out("check", shell.Manner(json=True), work)
+        except Exit as end:
+            raise SystemExit(end.exit_code)
+        """
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "pipelines")}
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+# ---- before the target is written
+
+
+ASKING = """
+    import sys, typer
+    from nestsync import shell
+    from nestsync.outcome import RunOutcome
+    def work(ui, confirm):
+        return RunOutcome("", "apply", 0, f"agreed: {confirm('Write 3 namespaces to lake?')}")
+    try:
+        shell.carry_out("apply", shell.Manner(yes="--yes" in sys.argv), work)
+    except typer.Exit:
+        pass
+    """
+
+
+@pytest.mark.parametrize(
+    ("typed", "agreed"),
+    [("y\n", True), ("YES\n", True), ("n\n", False), ("\n", False), ("x\n", False), ("\x04", False)],
+    ids=["y", "yes", "n", "enter", "something-else", "end-of-input"],
+)
+def test_on_a_terminal_a_question_is_asked_and_only_yes_is_yes(typed: str, agreed: bool) -> None:
+    ours, theirs = pty.openpty()
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "pipelines"), "TERM": "xterm"}
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(ASKING)],
+        stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, env=environment, text=True,
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        asked = b""
+        while b"[y/N]" not in asked:
+            asked += os.read(ours, 1024)
+        os.write(ours, typed.encode())
+        assert process.stdout is not None
+        assert process.stdout.read() == f"agreed: {agreed}\n"
+        process.wait(60)
+    os.close(ours)
+    assert b"Write 3 namespaces to lake? [y/N]" in asked
+
+
+@pytest.mark.parametrize("arguments", [[], ["--yes"]], ids=["off-a-terminal", "yes"])
+def test_a_script_is_not_asked(arguments: list[str]) -> None:
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "pipelines")}
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(ASKING), *arguments],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, env=environment,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("agreed: True\n", "")
+
+
+# ---- completion
+
+
+def completed(*words: str) -> list[str]:
+    """What bash is offered for the last of `words`."""
+    return nestsync(
+        _NESTSYNC_COMPLETE="complete_bash",
+        _TYPER_COMPLETE_TESTING="1",
+        COMP_WORDS=" ".join(("nestsync", *words)),
+        COMP_CWORD=str(len(words)),
+    ).stdout.split()
+
+
+def test_completion_knows_commands_runs_and_sources(tmp_path: Path) -> None:
+    file = config_file(tmp_path)
+    workspace = Workspace(None, tmp_path / "space")  # type: ignore[arg-type]  # its summaries need no Spark
+    for run_id in ("20260101T000000-a", "20260102T000000-b", "nightly"):
+        workspace.update_summary(run_id, "inventory", {})
+    assert completed("re") == ["report"]
+    assert completed("check", "-c", str(file), "--run-id", "2026") == ["20260102T000000-b", "20260101T000000-a"]
+    assert completed("inventory", "-c", str(file), "--source", "pr") == ["prod"]
+    assert completed("inventory", "-c", str(tmp_path / "none.yaml"), "--source", "p") == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_can_be_shown_for_a_shell(shell: str) -> None:
+    done = nestsync("--show-completion", shell, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+    assert done.returncode == 0
+    assert "_NESTSYNC_COMPLETE" in done.stdout

@@ -1,0 +1,147 @@
+"""What a person sees: names as they are and never acted on, tables that line up, progress that stays out of results."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+from nestsync.outcome import StageOutcome
+from nestsync.ui import PlainUi, QuietUi, open_ui, print_table, visible, write_line
+from tests.core.hostile import any_names
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("sales.emea", "sales.emea", id="plain"),
+        pytest.param("日本 é 🧊", "日本 é 🧊", id="beyond-ascii"),
+        pytest.param("a\x1b[31mb", "a\\x1b[31mb", id="colour"),
+        pytest.param("a\nb\tc", "a\\x0ab\\x09c", id="line-break"),
+        pytest.param("a\u202eb", "a\\u202eb", id="change-of-direction"),
+        pytest.param("a\u200bb", "a\\u200bb", id="zero-width"),
+        pytest.param("a\u00a0b", "a\\xa0b", id="no-break-space"),
+        pytest.param("\ud800", "\\ud800", id="lone-surrogate"),
+        pytest.param("\U000e0041", "\\U000e0041", id="tag"),
+        pytest.param("[bold]x[/bold]", "[bold]x[/bold]", id="markup-is-text"),
+    ],
+)
+def test_nothing_in_a_name_is_hidden_or_acted_on(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+@given(any_names)
+def test_whatever_is_shown_is_one_printable_line(text: str) -> None:
+    assert visible(text).isprintable()
+    visible(text).encode("utf-8")
+
+
+def test_a_table_lines_up_with_wide_characters_and_is_never_cut() -> None:
+    stream = io.StringIO()
+    long = "x" * 300
+    print_table(stream, "Findings", ("rule", "found", "name"), [("a", 1, "日本"), ("b", "1,200", long)])
+    assert stream.getvalue().splitlines() == [
+        "Findings",
+        "rule  found  name",
+        "a         1  日本",
+        f"b     1,200  {long}",
+        "",
+    ]
+
+
+def test_a_stream_without_utf_8_gets_escapes() -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii")
+    write_line(stream, "日本")
+    assert raw.getvalue() == b"\\u65e5\\u672c\n"
+
+
+def test_a_log_has_a_line_when_a_stage_begins_and_ends() -> None:
+    results, log = io.StringIO(), io.StringIO()
+    ui = PlainUi(results, log)
+    ui.stage_started("check", "mapping every name")
+    ui.progress(3, 10, "tables")  # too soon to be told
+    ui.table("Found", ("rule",), [("collision",)])
+    ui.stage_finished(StageOutcome("check", "ok", 1.26, {"warning": 1200}))
+    assert log.getvalue() == "check: mapping every name\ncheck: ok after 1.3 s (warning 1,200)\n"
+    assert results.getvalue() == "Found\nrule\ncollision\n\n"
+
+
+def test_a_log_hears_of_progress_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nestsync.ui.SECONDS_BETWEEN_LINES", 0.0)
+    log = io.StringIO()
+    ui = PlainUi(io.StringIO(), log)
+    ui.stage_started("inventory")
+    ui.progress(3, 1000, "tables")
+    ui.progress(7, None)
+    assert log.getvalue().splitlines() == ["inventory: started", "inventory: 3 of 1,000 tables", "inventory: 7"]
+
+
+def test_off_a_terminal_the_ui_is_plain_and_machines_leave_standard_output_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert isinstance(open_ui(quiet=True), QuietUi)
+    open_ui().note("to standard output")
+    open_ui(machine=True).note("to standard error")
+    captured = capsys.readouterr()
+    assert captured.out == "to standard output\n"
+    assert captured.err == "to standard error\n"
+
+
+def on_terminal(script: str) -> str:
+    """What a terminal receives from `script`, run as a process of its own."""
+    ours, theirs = pty.openpty()
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "pipelines"), "TERM": "xterm", "COLUMNS": "100"}
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        stdin=theirs, stdout=theirs, stderr=theirs, env=environment,
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        received = b""
+        while chunk := _read(ours):
+            received += chunk
+    os.close(ours)
+    assert process.returncode == 0, received
+    return received.decode("utf-8")
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:  # Linux says EIO when the other side has closed
+        return b""
+
+
+def test_on_a_terminal_a_bar_moves_and_a_line_stays() -> None:
+    received = on_terminal(
+        """
+        import time
+        from nestsync.outcome import StageOutcome
+        from nestsync.ui import open_ui
+        ui = open_ui()
+        ui.stage_started("inventory", "reading")
+        ui.progress(5, 20, "tables [bold]")
+        time.sleep(0.3)
+        ui.note("a note")
+        ui.table("Found", ("name",), [("[red]x[/red]\\x1b[31m",)])
+        ui.stage_finished(StageOutcome("inventory", "ok", 1.0, {"tables": 20}))
+        ui.close()
+        ui.close()
+        """
+    )
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", received)
+    assert "5 of 20 tables [bold]" in text
+    assert "a note\r\n" in text
+    assert "[red]x[/red]\\x1b[31m" in text
+    assert re.search(r"inventory +ok +1\.0 s +tables 20", text)
+    assert "\x1b[?25h" in received  # the cursor is back
