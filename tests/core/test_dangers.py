@@ -11,27 +11,30 @@ from nestsync.core.hierarchy import within
 from nestsync.core.identifiers import Levels
 from tests.core import hostile
 
-DANGEROUS: list[tuple[str, Levels, int, str]] = [
-    ("trino", ("a", ""), 1, "DROP SCHEMA of it drops the parent"),
-    ("trino", ("a", " "), 1, "DROP SCHEMA of it drops the parent"),
-    ("trino", ("a", "."), 1, "DROP SCHEMA of it drops the parent"),
-    ("trino", ("a", ".."), 1, "DROP SCHEMA of it drops the parent"),
-    ("trino", ("a", "b\x1fc"), 1, "SHOW SCHEMAS fail for the whole catalog"),
-    ("gravitino", ("m:n",), 0, "Gravitino keeps it in the backend"),
-    ("gravitino", ("d.e",), 0, "Gravitino keeps it in the backend"),
-    ("iceberg-rest", (".",), 0, "resolved away"),
-    ("iceberg-rest", ("..",), 0, "resolved away"),
-    ("locations", ("p#q",), 0, "cut a location"),
-    ("locations", ("a", "x?y"), 1, "cut a location"),
-    ("locations", ("a%20b",), 0, "cut a location"),
+DANGEROUS: list[tuple[str, Levels, int, str | None, str]] = [
+    ("trino", ("a", ""), 1, None, "DROP SCHEMA of it drops the parent"),
+    ("trino", ("a", " "), 1, None, "DROP SCHEMA of it drops the parent"),
+    ("trino", ("a", "."), 1, None, "DROP SCHEMA of it drops the parent"),
+    ("trino", ("a", ".."), 1, None, "DROP SCHEMA of it drops the parent"),
+    ("trino", ("a", "b\x1fc"), 1, "\x1f", "SHOW SCHEMAS fail for the whole catalog"),
+    ("gravitino", ("m:n",), 0, ":", "Gravitino keeps it in the backend"),
+    ("gravitino", ("d.e",), 0, ".", "Gravitino keeps it in the backend"),
+    ("iceberg-rest", (".",), 0, ".", "resolved away"),
+    ("iceberg-rest", ("..",), 0, ".", "resolved away"),
+    ("locations", ("p#q",), 0, "#", "cut a location"),
+    ("locations", ("a", "x?y"), 1, "?", "cut a location"),
+    ("locations", ("a%20b",), 0, "%", "cut a location"),
 ]
 
 
-@pytest.mark.parametrize(("reader", "levels", "index", "what"), DANGEROUS, ids=ascii)
-def test_a_dangerous_name_says_what_would_happen(reader: str, levels: Levels, index: int, what: str) -> None:
+@pytest.mark.parametrize(("reader", "levels", "index", "character", "what"), DANGEROUS, ids=ascii)
+def test_a_dangerous_name_says_what_would_happen(
+    reader: str, levels: Levels, index: int, character: str | None, what: str
+) -> None:
     (danger,) = dangers(reader, levels)
     assert danger.level_index == index
     assert danger.level == levels[index]
+    assert danger.character == character
     assert what in danger.reason
     assert danger.rule == "dangerous-name"
     assert danger.accepted

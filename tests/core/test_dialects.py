@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import pickle
 from contextlib import suppress
+from dataclasses import is_dataclass
+from importlib import import_module
+from pkgutil import walk_packages
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nestsync import core
 from nestsync.core.dialects import DIALECTS, Dialect, NameRefused, Refusal, UnknownKind, dialect
+from nestsync.core.dialects.reference import rows
 from nestsync.core.identifiers import Levels, lone_surrogate
 from tests.core import hostile
 
@@ -137,6 +142,41 @@ def test_the_registry_knows_the_twelve_by_name() -> None:
         "jdbc",
     ]
     assert all(kind.refuses and kind.__doc__ for kind in DIALECTS.values())
+
+
+def test_the_reference_table_shows_the_root_and_a_table() -> None:
+    shown = {row.dialect: (row.root, row.table) for row in rows()}
+    assert shown == {
+        "iceberg-rest": ("", "a%1Fb/tables/t"),
+        "iceberg-rest-query": ("", None),
+        "gravitino": ("", "a:b.t"),
+        "gravitino-physical": ("", "a\x01b.t"),
+        "gravitino-shipped": ("", "a\x01b.t"),
+        "spark": (None, "a.b.t"),
+        "flink": (None, "`a`.`b`.`t`"),
+        "trino": (None, '"a.b"."t"'),
+        "lance": ("", "a$b$t"),
+        "lance-hive": ("", "a$b$t"),
+        "hive": (None, "@a#b.t"),
+        "jdbc": ("", "a.b.t"),
+    }
+    assert [row.refuses for row in rows()] == [kind.refuses for kind in DIALECTS.values()]
+
+
+def test_a_list_of_levels_is_judged_like_a_tuple() -> None:
+    for levels in ([""], ["", ""], []):
+        for variant, d in VARIANTS.items():
+            assert d.refusal(levels) == d.refusal(tuple(levels)), variant  # type: ignore[arg-type]
+
+
+def test_every_record_of_the_core_is_frozen() -> None:
+    modules = [import_module(found.name) for found in walk_packages(core.__path__, "nestsync.core.")]
+    kinds = {thing for module in modules for thing in vars(module).values() if isinstance(thing, type)}
+    records = {kind for kind in kinds if is_dataclass(kind)}
+    assert len(records) > 20
+    for record in records:
+        assert record.__dataclass_params__.frozen, record  # type: ignore[attr-defined]
+        assert "__slots__" in vars(record), record
 
 
 def test_an_unknown_dialect_or_option_is_said_by_name() -> None:

@@ -42,6 +42,8 @@ def test_a_new_name_is_refused(name: str, policy: Policy, nested_aware: bool, re
     with pytest.raises(NameRefused) as caught:
         read_new_name(name, policy=policy, nested_aware=nested_aware)
     assert reason in caught.value.refusal.reason
+    assert caught.value.refusal.level_index in (0, None)
+    assert caught.value.where == "gravitino"
 
 
 def test_option_1_names_the_separator_that_is_configured() -> None:

@@ -58,6 +58,10 @@ def test_a_namespace_is_catalog_plus_levels_when_that_catalog_is_registered(
     assert resolve_namespace(("iceberg_nyc", "nyc_taxi"), catalogs=catalogs, current_catalog="current") == meant
 
 
+def test_no_parts_are_the_root_of_the_current_catalog() -> None:
+    assert resolve_namespace((), catalogs={"a"}, current_catalog="current") == ("current", ())
+
+
 @pytest.mark.parametrize(
     ("path", "name"),
     [
@@ -90,8 +94,9 @@ def test_a_catalogs_path_is_a_path_identifier() -> None:
 
 
 def test_only_a_path_identifier_has_a_path() -> None:
-    with pytest.raises(NotAPath):
+    with pytest.raises(NotAPath) as caught:
         _ = Resolved("cat", ("a",), "t").path
+    assert caught.value.exit_code == 2
 
 
 def test_a_target_without_namespaces_or_paths_refuses_them() -> None:
@@ -99,10 +104,14 @@ def test_a_target_without_namespaces_or_paths_refuses_them() -> None:
     assert demand_support(nested) is nested
     assert demand_support(bare, namespaces=False) is bare
     assert demand_support(path, namespaces=False) is path
-    with pytest.raises(NotSupported, match="is a namespace"):
+    assert demand_support(nested, paths=False) is nested
+    with pytest.raises(NotSupported, match=r"c: .*is a namespace") as caught:
         demand_support(nested, namespaces=False)
-    with pytest.raises(NotSupported, match="is a path"):
+    assert caught.value.exit_code == 2
+    with pytest.raises(NotSupported, match=r"c: .*is a path"):
         demand_support(path, paths=False)
+    with pytest.raises(NotSupported, match=r"^\[not-supported\] 's3://b/t' is a path"):
+        demand_support(path_identifier("s3://b/t"), paths=False)
 
 
 @pytest.mark.parametrize(
@@ -129,8 +138,9 @@ NOW = Current(frozenset({"foo", "cat", "default"}), "default")
 
 def test_use_catalog_sets_the_catalog() -> None:
     assert NOW.use_catalog("foo").resolve(("t",)) == Resolved("foo", (), "t")
-    with pytest.raises(NameRefused, match="is no catalog"):
+    with pytest.raises(NameRefused, match="is no catalog") as caught:
         NOW.use_catalog("nowhere")
+    assert caught.value.refusal.accepted == "cat, default, foo"
 
 
 @pytest.mark.parametrize("parts", [("foo",), ("bar",), ("foo", "bar")], ids=str)
@@ -172,5 +182,6 @@ def test_like_is_a_prefix_and_underscore_no_wildcard(pattern: str, prefix: str) 
 
 @pytest.mark.parametrize("pattern", ["a", "", "%a", "a%b", "a%%"])
 def test_like_without_a_prefix_is_refused(pattern: str) -> None:
-    with pytest.raises(NameRefused, match="no prefix pattern"):
+    with pytest.raises(NameRefused, match="no prefix pattern") as caught:
         like_prefix(pattern)
+    assert (caught.value.refusal.level, caught.value.refusal.character) == (pattern, "%")

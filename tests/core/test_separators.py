@@ -118,6 +118,7 @@ def test_the_allow_list_binds_under_the_restricted_policy_only() -> None:
     check_separator("|", policy="restricted", allowed=("|",))
     check_separator("|", policy="unrestricted", allowed=(":",))
     assert refused(":", allowed=("|",)).alternatives == ("|",)
+    assert refused(":", allowed=()).reason == "the restricted policy allows none only"
 
 
 def test_an_unsafe_member_of_the_allow_list_is_never_offered() -> None:
@@ -126,6 +127,7 @@ def test_an_unsafe_member_of_the_allow_list_is_never_offered() -> None:
 
 def test_what_cannot_be_seen_is_shown_as_code_points() -> None:
     assert refused("\x01").what.startswith("Delimiter U+0001 is not allowed")
+    assert refused("\x01\x02").what.startswith("Delimiter U+0001 U+0002 is not allowed")
 
 
 def test_the_default_candidates_are_safe_and_the_refused_are_not() -> None:

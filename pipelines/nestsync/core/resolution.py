@@ -136,9 +136,8 @@ class Current:
 
     def use(self, levels: Levels, *, catalog: str | None = None) -> Current:
         """``USE a.b``, ``USE a.b IN catalog``: sets the namespace, and never the catalog, whatever the parts are."""
-        chosen = self._catalog(catalog)
-        kept = tuple(entry for entry in self.namespaces if entry[0] != chosen)
-        return replace(self, namespaces=(*kept, (chosen, levels)))
+        namespaces = dict(self.namespaces) | {self._catalog(catalog): levels}
+        return replace(self, namespaces=tuple(namespaces.items()))
 
     def resolve(self, parts: Levels) -> Resolved:
         """`resolve` in this context."""

@@ -100,7 +100,7 @@ def _class_reason(category: str) -> str | None:
             return "it is a digit, and names are made of digits"
         case "M":
             return "it is a combining mark and melts into the character before it"
-        case "C" | "Z":
+        case "C":
             return "it is a control character or cannot be seen"
     return None
 

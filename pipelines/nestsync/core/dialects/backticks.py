@@ -79,11 +79,11 @@ class Spark(_Backticked):
         return self.refusal(levels) if levels else None
 
 
-_JAVA_WHITESPACE = frozenset(
+JAVA_WHITESPACE = frozenset(
     "\t\n\v\f\r\x1c\x1d\x1e\x1f \u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a"
     "\u2028\u2029\u205f\u3000"
 )
-_FLINK_UNITS = 256
+FLINK_UNITS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +125,9 @@ def _flink_parts(parts: Levels) -> Refusal | None:
         breaks = next((c for c in part if c in "\r\n"), None)
         if breaks is not None:
             refusal = Refusal(index, part, breaks, "holds a line break", "parts of one line")
-        elif _JAVA_WHITESPACE.issuperset(part):
+        elif JAVA_WHITESPACE.issuperset(part):
             refusal = Refusal(index, part, part[0], "is nothing but whitespace", "a part that can be seen")
-        elif len(part.encode("utf-16-le", "replace")) // 2 > _FLINK_UNITS:
-            reason = f"has over {_FLINK_UNITS} UTF-16 units"
+        elif len(part.encode("utf-16-le", "replace")) // 2 > FLINK_UNITS:
+            reason = f"has over {FLINK_UNITS} UTF-16 units"
             refusal = Refusal(index, part, None, reason, "a shorter part", "too-long")
     return refusal

@@ -87,6 +87,7 @@ class Dialect(ABC):
 
     def refusal(self, levels: Levels) -> Refusal | None:
         """Why `encode` refuses `levels`; None when it does not."""
+        levels = tuple(levels)  # a row of Spark's brings a list, which is equal to no tuple
         return _unwritable(levels) or self.rejected(levels) or self.lost(levels)
 
     def encode(self, levels: Levels) -> str:
