@@ -68,7 +68,7 @@ class Root:
     path: str
     """Decoded; absolute for ``file``, ``bucket/prefix`` for an object store."""
     uri: str
-    """Percent-encoded once, without a slash at the end."""
+    """Percent-encoded once; no slash at the end but that of ``file:///``."""
 
     @property
     def local(self) -> bool:
@@ -80,7 +80,7 @@ class Root:
         The name is percent-encoded once: Lance decodes a URI once and cuts it at a bare ``?`` or ``#``, so an
         encoded name opens this folder and no other (tried with pylance 14.0 on local paths and on S3).
         """
-        return f"{self.uri}/{quote(name, safe='', errors='surrogateescape')}"
+        return f"{self.uri.removesuffix('/')}/{quote(name, safe='', errors='surrogateescape')}"
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,8 @@ def parse_root(text: str) -> Root:
     if "\0" in text:
         raise ValueError("root holds a NUL character")
     if not _URI.match(text):
-        path = os.path.abspath(text)
-        return Root("file", path, f"file://{quote(path, safe=_PATH_SAFE, errors='surrogateescape')}".rstrip("/"))
+        path = os.path.abspath(os.path.expanduser(text))
+        return Root("file", path, f"file://{quote(path, safe=_PATH_SAFE, errors='surrogateescape')}")
     for character in "?#":
         if character in text:
             raise ValueError(
