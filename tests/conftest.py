@@ -10,7 +10,14 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytest_plugins = ["tests.fixtures_servers"]
+pytest_plugins = ["tests.fixtures_servers", "tests.fixtures_metastores"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """PySpark leaves the socket of every ``collect()`` to the garbage collector, which warns about it."""
+    for item in items:
+        if item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
 
 
 @pytest.fixture(scope="session")
