@@ -94,6 +94,11 @@ LEDGER_FIELDS = (
     _field("at", TimestampType(), "when, in UTC", nullable=False),
 )
 
+DIFFERENCE_FIELDS = (
+    _field("levels", LEVELS, "the target namespace", nullable=False),
+    _field("detail", StringType(), "what is not as planned", nullable=False),
+)
+
 SEPARATOR_FIELDS = (
     _field("separator", StringType(), "the candidate", nullable=False),
     _field("conflicts", LongType(), "identifiers with a level that holds it", nullable=False),

@@ -92,6 +92,10 @@ class Workspace:
         found: dict[str, Any] = json.loads(text)
         return found
 
+    def has_summary(self, run_id: str) -> bool:
+        """Whether any stage of `run_id` left something."""
+        return self._summary_file(run_id).exists()
+
     def update_summary(self, run_id: str, stage: str, facts: Mapping[str, Any]) -> None:
         """Merge `facts` of `stage` into the run's summary file, atomically and under a lock."""
         target = self._summary_file(run_id)

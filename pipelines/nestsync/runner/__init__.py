@@ -1,0 +1,221 @@
+"""Which stage follows which, what a run remembers, and what it ends with.
+
+A run is one pass through the stages with a run id. Stages can be taken by one process or by several: each leaves
+its rows in the workspace's Delta tables and its facts in the run's summary, and the next one finds them there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from secrets import token_hex
+
+from pyspark.sql import SparkSession
+
+from nestsync.config import Config
+from nestsync.errors import NestsyncError, RunNotFound
+from nestsync.outcome import RunOutcome, StageOutcome
+from nestsync.runner.context import RunContext
+from nestsync.runner.outcomes import next_steps, verdict
+from nestsync.runner.progress import watched
+from nestsync.runner.reading import checked, inventory
+from nestsync.runner.reporting import report
+from nestsync.runner.writing import applied, planned, verified
+from nestsync.schemas import RUN_FIELDS, contract
+from nestsync.session import open_session, our_errors
+from nestsync.ui import Confirm, Ui
+from nestsync.workspace import Workspace, checked_run_id
+
+BEGINS = "inventory"
+"""The stage that a new run begins with; every other one goes on with a run."""
+DOING = {
+    "inventory": "reading the catalogs",
+    "check": "mapping and checking every name",
+    "plan": "comparing with the target",
+    "apply": "writing to the target",
+    "verify": "reading the target again",
+    "report": "writing the report",
+}
+
+
+def run(
+    config: Config,
+    command: str,
+    stages: tuple[str, ...],
+    run_id: str | None,
+    sources: tuple[str, ...] | None,
+    ui: Ui,
+    confirm: Confirm,
+) -> RunOutcome:
+    """Take a run through `stages`, and say how it went.
+
+    `run_id` None is a new run where `stages` begin with the inventory, and the latest one otherwise. `sources`
+    restricts the inventory. `confirm` is asked once, before anything is written to the target.
+
+    Raises `NestsyncError` where there is nothing to report on: no configuration to stand on, no such run, or a
+    catalog that does not answer. Everything after that ends in the outcome, with its exit code.
+    """
+    spark = open_session(config.spark.master, config.spark.conf)
+    workspace = Workspace(spark, config.workspace)
+    context = RunContext(
+        spark=spark,
+        workspace=workspace,
+        config=config,
+        run_id=_run_id(workspace, run_id, new=stages[0] == BEGINS),
+        command=command,
+        started_at=datetime.now(UTC),
+        ui=ui,
+        confirm=confirm,
+        with_target=config.target is not None and command != "assess",
+    )
+    try:
+        return _Pass(context, stages, sources).take()
+    finally:
+        context.release()
+
+
+def _run_id(workspace: Workspace, wanted: str | None, *, new: bool) -> str:
+    if wanted is not None:
+        if not new:
+            workspace.summary(wanted)  # raises for a run that is not there
+        return checked_run_id(wanted)
+    if new:
+        return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{token_hex(3)}"
+    known = workspace.run_ids()
+    if not known:
+        raise RunNotFound("there is no run yet", where=str(workspace.root), hint="begin with `nestsync inventory`")
+    return known[-1]
+
+
+class _Pass:
+    """One process's way through the stages of a run."""
+
+    def __init__(self, context: RunContext, stages: Sequence[str], sources: Sequence[str] | None) -> None:
+        self.context = context
+        self.stages = stages
+        self.sources = sources
+        self.outcomes: list[StageOutcome] = []
+        self.exit_code = 0
+        self.report: Path | None = None
+
+    def take(self) -> RunOutcome:
+        try:
+            for stage in self.stages:
+                if stage == "report":
+                    self._report()
+                elif self.exit_code == 0 or self._goes_on(stage):
+                    self._stage(stage)
+        finally:
+            self._record()
+        return self._outcome()
+
+    def _goes_on(self, stage: str) -> bool:
+        """Whether `stage` still has a point: findings do not keep us from planning, nor failures from verifying."""
+        return (stage == "plan" and self.exit_code == 3) or (stage == "verify" and self.exit_code == 4)
+
+    def _stage(self, stage: str) -> None:
+        started = time.monotonic()
+        self.context.ui.stage_started(stage, DOING[stage])
+        try:
+            with watched(self.context.spark, self.context.ui, DOING[stage]), our_errors():
+                counts = self._do(stage)
+        except NestsyncError as error:
+            self._finished(StageOutcome(stage, "failed", time.monotonic() - started, {}, str(error)))
+            self.exit_code = max(self.exit_code, error.exit_code)
+            if stage == BEGINS or not self.context.facts("inventory"):
+                raise
+            return
+        code = self._code(stage, counts)
+        status = {0: "ok", 3: "blocked"}.get(code, "failed")
+        self._finished(StageOutcome(stage, status, time.monotonic() - started, counts))
+        self.exit_code = code or self.exit_code
+
+    def _do(self, stage: str) -> dict[str, int]:
+        match stage:
+            case "inventory":
+                return inventory(self.context, self.sources)
+            case "check":
+                return checked(self.context)
+            case "plan":
+                return planned(self.context)
+            case "apply":
+                return applied(self.context)
+            case _:
+                return verified(self.context)
+
+    def _code(self, stage: str, counts: dict[str, int]) -> int:
+        """What `counts` of `stage` mean for the exit code."""
+        if stage == "check" and counts["blocking"] and (self.context.config.on_blocking == "stop"):
+            return 3
+        if stage == "apply" and (counts.get("failed") or counts.get("blocked")):
+            return 4
+        if stage == "verify" and counts.get("differences"):
+            return 4
+        return 0
+
+    def _report(self) -> None:
+        started = time.monotonic()
+        self.context.ui.stage_started("report", DOING["report"])
+        with watched(self.context.spark, self.context.ui, DOING["report"]):
+            paths = report(self.context, self._outcome())
+        self.report = paths.html
+        failed = paths.failed_expectations
+        wrote = any(stage.stage == "apply" and stage.counts.get("applied") for stage in self.outcomes)
+        if failed and self.exit_code == 0:
+            self.exit_code = 4 if wrote else 3
+        counts = {"expectations": len(paths.expectations), "failed": len(failed)}
+        self._finished(StageOutcome("report", "ok", time.monotonic() - started, counts))
+
+    def _finished(self, outcome: StageOutcome) -> None:
+        self.outcomes.append(outcome)
+        self.context.ui.stage_finished(outcome)
+
+    def _outcome(self) -> RunOutcome:
+        context = self.context
+        check = context.facts("check")
+        return RunOutcome(
+            run_id=context.run_id,
+            command=context.command,
+            exit_code=self.exit_code,
+            verdict=verdict(self.outcomes, self.exit_code),
+            stages=tuple(self.outcomes),
+            next_steps=next_steps(
+                exit_code=self.exit_code,
+                run_id=context.run_id,
+                config=str(context.config.path),
+                stages=self.outcomes,
+                separators=check.get("separators", ()),
+            ),
+            report=self.report,
+            plan_hash=context.facts("plan").get("hash"),
+        )
+
+    def _record(self) -> None:
+        """One commit for all stages of this process, also where one of them failed."""
+        context = self.context
+        hashed = context.facts("plan").get("hash")
+        rows = [
+            (
+                context.command,
+                stage.stage,
+                stage.status,
+                context.started_at,
+                stage.seconds,
+                stage.counts,
+                hashed,
+                stage.error,
+            )
+            for stage in self.outcomes
+        ]
+        if rows:
+            frame = _frame(context.spark, rows)
+            context.workspace.append("runs", frame, run_id=context.run_id)
+
+
+def _frame(spark: SparkSession, rows: Sequence[tuple[object, ...]]):  # type: ignore[no-untyped-def]
+    return spark.createDataFrame(list(rows), contract(*RUN_FIELDS))
+
+
+__all__ = ["run"]

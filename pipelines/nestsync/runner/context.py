@@ -1,0 +1,203 @@
+"""What the stages of one run share in one process: the configuration, the workspace, and frames already made."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from datetime import datetime
+from functools import cached_property, reduce
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from nestsync.catalogs.records import SCHEMAS
+from nestsync.config import CatalogConfig, Config
+from nestsync.core.checking import CheckContext, DialectUse, Target
+from nestsync.core.claims import PropertyKeys
+from nestsync.core.wanted import WantedSettings
+from nestsync.errors import ConfigurationError
+from nestsync.stages.inventory import CatalogRef
+from nestsync.ui import Confirm, Ui
+from nestsync.workspace import Workspace
+
+
+@dataclass
+class RunContext:
+    """One run, as far as this process takes it. A frame made by one stage is at hand for the next."""
+
+    spark: SparkSession
+    workspace: Workspace
+    config: Config
+    run_id: str
+    command: str
+    started_at: datetime
+    ui: Ui
+    confirm: Confirm
+    with_target: bool
+    frames: dict[str, DataFrame] = field(default_factory=dict)
+
+    # ---- frames
+
+    def keep(self, name: str, frame: DataFrame) -> DataFrame:
+        """Persist `frame` under `name` for the stages that follow; `release` gives it back."""
+        self.drop(name)
+        self.frames[name] = frame.persist()
+        return self.frames[name]
+
+    def drop(self, name: str) -> None:
+        """Give back the frame kept under `name`, if there is one."""
+        if name in self.frames:
+            self.frames.pop(name).unpersist()
+
+    def release(self) -> None:
+        """Give back every frame."""
+        for name in list(self.frames):
+            self.drop(name)
+
+    def frame(self, name: str, load: Callable[[], DataFrame]) -> DataFrame:
+        """The frame kept under `name`, or what `load` makes of the workspace."""
+        if name not in self.frames:
+            self.keep(name, load())
+        return self.frames[name]
+
+    def objects(self) -> DataFrame:
+        """Every object of every catalog in this run's inventory: ``role`` and ``SCHEMAS["all"]``."""
+        return self.frame("objects", self._stored_objects)
+
+    def _stored_objects(self) -> DataFrame:
+        columns = ["role", *SCHEMAS["all"].names]
+        tables = self.workspace.read("tables", run_id=self.run_id)
+        namespaces = self.workspace.read("namespaces", run_id=self.run_id)
+        return tables.unionByName(namespaces, allowMissingColumns=True).select(*columns)
+
+    def target_namespaces(self) -> DataFrame:
+        """The namespaces that the target held at the inventory."""
+        return self.objects().where((F.col("role") == "target") & (F.col("object") == "namespace"))
+
+    def findings(self) -> DataFrame:
+        """The findings of this run so far (`schemas.FINDING_FIELDS`)."""
+        return self.frame("findings", lambda: self.workspace.read("findings", run_id=self.run_id))
+
+    def actions(self) -> DataFrame:
+        """The plan of this run (`schemas.ACTION_FIELDS`)."""
+        return self.frame("actions", lambda: self.workspace.read("actions", run_id=self.run_id))
+
+    # ---- the configuration, as the stages want it
+
+    def catalogs(self, names: Sequence[str] | None = None) -> tuple[CatalogRef, ...]:
+        """The catalogs to read, or those of `names` alone. Raises `ConfigurationError` for an unknown name."""
+        found = [_ref(source, "source") for source in self.config.sources]
+        if self.with_target:
+            found.append(_ref(self.target, "target"))
+        if names is None:
+            return tuple(found)
+        known = [catalog.name for catalog in found]
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            raise ConfigurationError(
+                f"there is no source {unknown[0]!r}",
+                where=str(self.config.path),
+                hint=f"the configuration names {', '.join(known)}",
+            )
+        return tuple(catalog for catalog in found if catalog.name in names)
+
+    @property
+    def target(self) -> CatalogConfig:
+        """The configured target. Raises `ConfigurationError` where there is none."""
+        if self.config.target is None:
+            raise ConfigurationError(
+                "target is missing, and this command writes to one",
+                where=str(self.config.path),
+                hint="configure a target, or use `nestsync assess`",
+            )
+        return self.config.target
+
+    @cached_property
+    def check_context(self) -> CheckContext:
+        """What the check knows beside the objects: configuration, and what the servers said in the inventory."""
+        config = self.config
+        target = config.target
+        return CheckContext(
+            mapping=config.name_mapping(),
+            target=target
+            and Target(
+                name=target.name,
+                system=target.system,
+                dialect=self._dialect(target),
+                capabilities=target.capabilities_name,
+            ),
+            separator=config.separator.value,
+            candidates=config.separator.candidates,
+            policy=config.separator.policy,
+            allowed=config.separator.allowed,
+            engines=config.engines,
+            sources={source.name: self._dialect(source) for source in config.sources},
+            severities=config.severities,
+            lowered=config.accepted(),
+        )
+
+    def _dialect(self, catalog: CatalogConfig) -> DialectUse:
+        said = self.facts("inventory").get(catalog.name, {})
+        return DialectUse(catalog.room.dialect, said.get("separator"))
+
+    @property
+    def wanted_settings(self) -> WantedSettings:
+        """How the properties of wanted namespaces are put together."""
+        return WantedSettings(PropertyKeys(**dict(self.config.property_keys)), self.config.source_order)
+
+    @property
+    def naming_hash(self) -> str:
+        """A hash of all that decides names and properties: a plan stands on the check of the same."""
+        parts = _canonical((self.check_context, self.wanted_settings, self.config.strategy))
+        return hashlib.sha256(parts.encode("utf-8", "backslashreplace")).hexdigest()
+
+    # ---- what stages leave for each other
+
+    def facts(self, stage: str) -> dict[str, Any]:
+        """What `stage` left in this run's summary; empty where it did not run."""
+        known = self.workspace.summary(self.run_id) if self.workspace.has_summary(self.run_id) else {}
+        found: dict[str, Any] = known.get(stage, {})
+        return found
+
+    def demand(self, stage: str) -> dict[str, Any]:
+        """What `stage` left. Raises `ConfigurationError` where it did not run."""
+        found = self.facts(stage)
+        if not found:
+            raise ConfigurationError(
+                f"run {self.run_id} has no {stage} yet",
+                where=str(self.workspace.root),
+                hint=f"nestsync {stage} -c {self.config.path} --run-id {self.run_id}",
+            )
+        return found
+
+    def note(self, stage: str, **facts: Any) -> None:
+        """Leave `facts` of `stage` for the stages that follow, in whatever process."""
+        self.workspace.update_summary(self.run_id, stage, facts)
+
+
+def _canonical(value: object) -> str:
+    """`value` as text that is the same in every process: a set's own order depends on the process."""
+    if is_dataclass(value):
+        parts = {part.name: getattr(value, part.name) for part in fields(value)}
+        return f"{type(value).__name__}{_canonical(parts)}"
+    if isinstance(value, Mapping):
+        return "{" + ",".join(sorted(f"{_canonical(key)}:{_canonical(held)}" for key, held in value.items())) + "}"
+    if isinstance(value, frozenset | set):
+        return "{" + ",".join(sorted(map(_canonical, value))) + "}"
+    if isinstance(value, tuple | list):
+        return "[" + ",".join(map(_canonical, value)) + "]"
+    return repr(value)
+
+
+def _ref(catalog: CatalogConfig, role: str) -> CatalogRef:
+    return CatalogRef(catalog.name, catalog.system, catalog.options, role)
+
+
+def union(frames: Sequence[DataFrame]) -> DataFrame:
+    """`frames` one after the other, by column name."""
+    return reduce(DataFrame.unionByName, frames)
+
+
+__all__ = ["RunContext", "union"]

@@ -1,0 +1,92 @@
+"""What a run ends with, in one sentence, and what to do next, ready to paste."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nestsync.outcome import StageOutcome
+
+WRITES = ("create_namespace", "set_properties")
+
+
+def verdict(stages: Sequence[StageOutcome], exit_code: int) -> str:
+    """How the run went, in one sentence."""
+    counts = {stage.stage: stage.counts for stage in stages}
+    failed = next((stage for stage in stages if stage.status == "failed"), None)
+    if exit_code not in (0, 3, 4) and failed is not None:
+        return f"Stopped in {failed.stage}: {failed.error}"
+    if exit_code == 3:
+        return f"{_blocking(counts)} Nothing was written."
+    if exit_code == 4:
+        return _partly(counts, failed)
+    return _done(counts)
+
+
+def _blocking(counts: Mapping[str, Mapping[str, int]]) -> str:
+    number = counts.get("check", {}).get("blocking", 0)
+    return f"{number:,} blocking finding{'' if number == 1 else 's'} must be resolved first."
+
+
+def _partly(counts: Mapping[str, Mapping[str, int]], failed: StageOutcome | None) -> str:
+    applied = counts.get("apply", {})
+    blocked = counts.get("plan", {}).get("blocked", 0)
+    parts = [f"{applied.get('applied', 0):,} applied"]
+    parts += [f"{applied['failed']:,} failed"] if applied.get("failed") else []
+    parts += [f"{blocked:,} blocked"] if blocked else []
+    parts += (
+        [f"{counts['verify']['differences']:,} not as planned"] if counts.get("verify", {}).get("differences") else []
+    )
+    reason = f" {failed.error}" if failed is not None and failed.error else ""
+    return f"The target is reconciled in part: {', '.join(parts)}.{reason}"
+
+
+def _done(counts: Mapping[str, Mapping[str, int]]) -> str:
+    if "verify" in counts:
+        applied = counts.get("apply", {}).get("applied", 0)
+        held = counts["verify"].get("verified", 0)
+        wrote = f"{applied:,} written and" if applied else "nothing had to be written,"
+        return f"The target is reconciled: {wrote} {held:,} namespaces verified."
+    if "apply" in counts:
+        return f"Applied: {counts['apply'].get('applied', 0):,} written, {counts['apply'].get('skipped', 0):,} skipped."
+    if "plan" in counts:
+        planned = sum(counts["plan"].get(kind, 0) for kind in WRITES)
+        return f"Planned: {planned:,} to write, {counts['plan'].get('noop', 0):,} already as wanted."
+    if "check" in counts:
+        return f"No blocking findings; {counts['check'].get('warning', 0):,} warnings."
+    if "inventory" in counts:
+        held = counts["inventory"]
+        return f"Read {held.get('namespaces', 0):,} namespaces and {held.get('tables', 0):,} tables."
+    return "Done."
+
+
+def next_steps(
+    *, exit_code: int, run_id: str, config: str, stages: Sequence[StageOutcome], separators: Sequence[Mapping[str, Any]]
+) -> tuple[str, ...]:
+    """What to do next: commands to paste, or what to change in the configuration."""
+    done = {stage.stage for stage in stages}
+    if exit_code == 3:
+        return (*_suggestions(separators), f"nestsync run -c {config}")
+    if exit_code == 4:
+        return (f"nestsync apply -c {config} --run-id {run_id}",)
+    if exit_code == 6:
+        return (f"nestsync run -c {config}",)
+    if exit_code != 0 or "verify" in done:
+        return ()
+    following = {"inventory": "check", "check": "plan", "plan": "apply", "apply": "verify", "verify": "report"}
+    last = next((stage.stage for stage in reversed(stages) if stage.stage in following), None)
+    return (f"nestsync {following[last]} -c {config} --run-id {run_id}",) if last else ()
+
+
+def _suggestions(separators: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    free = next((row["separator"] for row in separators if row["suggested"]), None)
+    taken = next((row for row in separators if row["configured"]), None)
+    if taken is None or not taken["conflicts"] or free is None:
+        return ("resolve each blocking finding as its hint says, in the configuration or in the mapping file",)
+    return (
+        f"set separator.value to {free!r}: no name holds it, and {taken['conflicts']:,} hold {taken['separator']!r}",
+        "or rename what is in conflict in the mapping file",
+    )
+
+
+__all__ = ["WRITES", "next_steps", "verdict"]

@@ -1,0 +1,110 @@
+"""The stages that only read: inventory and check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from nestsync.catalogs import room
+from nestsync.errors import ConfigurationError
+from nestsync.runner.context import RunContext
+from nestsync.session import our_errors
+from nestsync.stages.check import adjusted, check
+from nestsync.stages.inventory import CatalogRef, counts_by_source, read_catalogs
+from nestsync.stages.wanted import wanted
+
+
+def inventory(context: RunContext, sources: Sequence[str] | None = None) -> dict[str, int]:
+    """Read every catalog of the run, or those called `sources` alone, into the workspace.
+
+    Raises `CatalogUnreachable` for the first that does not answer; nothing of this inventory is kept then.
+    """
+    catalogs = context.catalogs(sources)
+    separators = {catalog.name: _advertised(catalog) for catalog in catalogs}
+    frame = context.keep("objects", read_catalogs(context.spark, catalogs))
+    with our_errors():
+        counts = counts_by_source(frame)
+    names = [catalog.name for catalog in catalogs]
+    for table, kinds in (("namespaces", ["namespace"]), ("tables", ["table", "view"])):
+        context.workspace.replace(table, frame.where(F.col("object").isin(kinds)), run_id=context.run_id, sources=names)
+    facts = {
+        catalog.name: {
+            "role": catalog.role,
+            "system": catalog.system,
+            "separator": separators[catalog.name],
+            "counts": counts.get(catalog.name, {}),
+        }
+        for catalog in catalogs
+    }
+    context.note("inventory", **facts)
+    if sources is not None:  # the run may hold more than was read just now
+        context.drop("objects")
+    return _summed(counts.values())
+
+
+def _advertised(catalog: CatalogRef) -> str | None:
+    ask = room(catalog.system).separator
+    return None if ask is None else ask(catalog.options, catalog.name)
+
+
+def _summed(counts: Sequence[dict[str, int]] | object) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for each in counts:  # type: ignore[attr-defined]
+        for key, number in each.items():
+            total[key] = total.get(key, 0) + number
+    return dict(sorted(total.items(), key=lambda item: (item[0] not in ("namespaces", "tables", "views"), item[0])))
+
+
+def checked(context: RunContext) -> dict[str, int]:
+    """Map every object, look for what is wrong with it, and put the wanted tree together."""
+    known = context.demand("inventory")
+    missing = [catalog for catalog in context.catalogs() if catalog.name not in known]
+    if missing:
+        raise ConfigurationError(
+            f"{missing[0].name} is not in the inventory of run {context.run_id}",
+            where=str(context.config.path),
+            hint=f"nestsync inventory -c {context.config.path} --run-id {context.run_id} --source {missing[0].name}",
+        )
+    findings = context.keep("findings", found(context))
+    context.workspace.replace("findings", findings, run_id=context.run_id)
+    counts = {row["severity"]: row["count"] for row in findings.groupBy("severity").count().collect()}
+    counts = {severity: counts.get(severity, 0) for severity in ("blocking", "warning", "info")}
+    context.note("check", counts=counts, naming=context.naming_hash, separators=_ranking(context))
+    return counts
+
+
+def found(context: RunContext) -> DataFrame:
+    """Every finding of the check and of the wanted tree; keeps the frames that the plan stands on."""
+    result = check(context.objects(), context.check_context)
+    mapped = context.keep("mapped", result.mapped)
+    context.keep("separators", result.separators)
+    checks = context.keep("check-findings", result.findings)
+    tree, about_tree = wanted(
+        mapped, checks, context.wanted_settings, lambda frame: adjusted(frame, context.check_context)
+    )
+    context.keep("wanted", tree)
+    return checks.unionByName(about_tree)
+
+
+def _ranking(context: RunContext) -> list[dict[str, object]]:
+    """The ranked separators, for whoever asks without Spark: as many rows as there are candidates."""
+    configured = context.config.separator.value
+    rows = context.frames["separators"].orderBy("rank").collect()
+    return [
+        {
+            "separator": row["separator"],
+            "configured": row["separator"] == configured,
+            "conflicts": row["conflicts"],
+            "examples": [{"source": each["source"], "levels": list(each["levels"])} for each in row["examples"]],
+            "allowed": row["allowed"],
+            "reason": row["reason"],
+            "rank": row["rank"],
+            "suggested": row["suggested"],
+        }
+        for row in rows
+    ]
+
+
+__all__ = ["checked", "found", "inventory"]

@@ -1,0 +1,89 @@
+"""The report stage: what the workspace and this process know of the run, written down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+
+from nestsync.config import CatalogConfig
+from nestsync.outcome import RunOutcome
+from nestsync.reports.facts import CatalogFacts, ReportFacts, ReportPaths
+from nestsync.runner.context import RunContext
+from nestsync.schemas import SEPARATOR_FIELDS, contract
+from nestsync.stages.report import write_reports
+
+
+def report(context: RunContext, outcome: RunOutcome) -> ReportPaths:
+    """Write the report of `outcome` into the run's folder of reports."""
+    return write_reports(facts(context, outcome), folder(context))
+
+
+def folder(context: RunContext) -> Path:
+    """Where the report of this run stands."""
+    return context.config.report_folder / context.run_id
+
+
+def facts(context: RunContext, outcome: RunOutcome) -> ReportFacts:
+    """What the report shows; a stage that did not run has no frame."""
+    ran = {stage for stage in ("inventory", "check", "plan", "apply", "verify") if context.facts(stage)}
+    inventoried, applied = "inventory" in ran, "apply" in ran
+    workspace, run_id = context.workspace, context.run_id
+    return ReportFacts(
+        outcome=outcome,
+        started_at=context.started_at,
+        catalogs=_catalogs(context),
+        configuration=_configuration(context),
+        namespaces=workspace.read("namespaces", run_id=run_id) if inventoried else None,
+        tables=workspace.read("tables", run_id=run_id) if inventoried else None,
+        findings=context.findings() if "check" in ran else None,
+        separators=_separators(context) if "check" in ran else None,
+        actions=context.actions() if "plan" in ran else None,
+        ledger=workspace.read("ledger", run_id=run_id) if applied else None,
+        differences=context.frames.get("differences"),
+    )
+
+
+def _catalogs(context: RunContext) -> tuple[CatalogFacts, ...]:
+    configured = [(source, "source") for source in context.config.sources]
+    if context.with_target and context.config.target is not None:
+        configured.append((context.config.target, "target"))
+    known = context.facts("inventory")
+    return tuple(
+        CatalogFacts(
+            name=catalog.name,
+            system=catalog.system,
+            role=role,
+            address=address(catalog),
+            error=None if catalog.name in known else "not in this run's inventory",
+        )
+        for catalog, role in configured
+    )
+
+
+def address(catalog: CatalogConfig) -> str:
+    """Where `catalog` is: a room calls that ``uri``, or ``root`` where it is a folder."""
+    options = catalog.options.model_dump()
+    return str(options.get("uri") or options.get("root") or "")
+
+
+def _configuration(context: RunContext) -> dict[str, str]:
+    config = context.config
+    separator = config.separator
+    return {
+        "configuration": str(config.path),
+        "workspace": str(config.workspace),
+        "strategy": config.strategy,
+        "on_blocking": config.on_blocking,
+        "separator": f"{separator.value} ({separator.policy})" if separator.value else "none",
+        "engines": ", ".join(config.engines) or "none",
+    }
+
+
+def _separators(context: RunContext) -> DataFrame:
+    schema = contract(*SEPARATOR_FIELDS)
+    rows = context.facts("check")["separators"]
+    return context.spark.createDataFrame([tuple(row[name] for name in schema.names) for row in rows], schema)
+
+
+__all__ = ["address", "report"]
