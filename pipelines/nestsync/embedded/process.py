@@ -18,7 +18,7 @@ from nestsync.jars import JarSet, fetch, java
 
 JVM_FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.net.preferIPv4Stack=true")
 """A small, quick JVM: these servers live for minutes, and share a laptop with Spark."""
-_START_SECONDS = 90.0
+_START_SECONDS = 180.0
 _LOCK_SECONDS = 20.0
 _STOP_SECONDS = 10.0
 _LOG_LINES_SHOWN = 5

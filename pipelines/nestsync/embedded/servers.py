@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
+import tempfile
 import urllib.request
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,7 +12,7 @@ from typing import Literal
 from xml.sax.saxutils import escape
 
 from nestsync.embedded.process import JavaServer
-from nestsync.jars import HMS_3, ICEBERG_REST_1_10
+from nestsync.jars import HMS_3, ICEBERG_REST_1_10, folder
 
 Backend = Literal["jdbc", "memory"]
 
@@ -17,8 +20,8 @@ Backend = Literal["jdbc", "memory"]
 class HiveMetastore(JavaServer):
     """A Hive Metastore 3.1.3 whose Derby database, warehouse and log are kept in `home`.
 
-    `uri` is ``thrift://127.0.0.1:PORT``, binary protocol, no SASL. The schema is made once, by Hive's own
-    schema tool.
+    `uri` is ``thrift://127.0.0.1:PORT``, binary protocol, no SASL. The schema is Hive's own
+    schema tool's.
     """
 
     name = "Hive Metastore"
@@ -86,14 +89,22 @@ class HiveMetastore(JavaServer):
         done = self.home / "schema-made"
         if done.exists():
             return
+        shutil.rmtree(self._database, ignore_errors=True)  # half a schema, of a first start that was killed
+        template = folder(self.jar_set) / "empty_metastore_db"
+        if template.exists():
+            shutil.copytree(template, self._database)
+        else:
+            self._make_schema(class_path)
+            _keep_copy(self._database, template)
+        done.touch()
+
+    def _make_schema(self, class_path: Sequence[Path]) -> None:
         archive = next(jar for jar in class_path if jar.name.startswith("hive-standalone-metastore-")).parent.parent
         scripts = self._conf / "scripts"  # the schema tool looks for them in METASTORE_HOME
         scripts.unlink(missing_ok=True)
         scripts.symlink_to(archive / "scripts")
-        _remove_folder(self._database)  # half a schema, of a first start that was killed
         tool = "org.apache.hadoop.hive.metastore.tools.MetastoreSchemaTool"
         self._run(self._java(class_path, tool, "-dbType", "derby", "-initSchema"), "making the metastore's schema")
-        done.touch()
 
     def _java(self, class_path: Sequence[Path], main: str, *arguments: str | Path) -> list[str]:
         program, *rest = super()._java(class_path, main, *arguments)
@@ -190,7 +201,10 @@ def _escaped(text: str) -> str:
     return "".join(chr(unit) if 0x20 <= unit < 0x7F else f"\\u{unit:04x}" for unit in pairs)
 
 
-def _remove_folder(folder: Path) -> None:
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)
+def _keep_copy(database: Path, template: Path) -> None:
+    """Keep a fresh database for later metastores: Hive's script of 800 statements takes as long as a start."""
+    with tempfile.TemporaryDirectory(dir=template.parent) as scratch:
+        copy = Path(scratch) / template.name
+        shutil.copytree(database, copy)
+        with contextlib.suppress(OSError):  # another process kept its copy first
+            copy.rename(template)
