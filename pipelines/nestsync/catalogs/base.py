@@ -46,7 +46,7 @@ class CatalogOptions(BaseModel):
         """
         values: dict[str, Any] = {}
         for name, text in options.items():
-            structured = text[:1] in "[{" and name in cls.model_fields
+            structured = text.startswith(("[", "{")) and name in cls.model_fields
             try:
                 values[name] = json.loads(text) if structured else text
             except json.JSONDecodeError as error:

@@ -87,6 +87,15 @@ def _garbage(folder: Path) -> None:
     (folder / "_versions" / "1.manifest").write_bytes(b"garbage, and more of it than a footer is long")
 
 
+def _panicking(folder: Path) -> None:
+    """A manifest that says of itself that it is longer than its file: Lance's Rust code panics."""
+    (manifest,) = (write(folder.parent, folder.name) / "_versions").glob("*.manifest")
+    content = bytearray(manifest.read_bytes())
+    at = int.from_bytes(content[-16:-8], "little")
+    content[at : at + 4] = (1 << 20).to_bytes(4, "little")
+    manifest.write_bytes(content)
+
+
 def _data_gone(folder: Path) -> None:
     lose_data(write(folder.parent, folder.name))
 

@@ -26,8 +26,18 @@ _FIRST_PAUSE_SECONDS = 0.2
 _LONGEST_REASON = 300
 _LONGEST_LIST = 10_000_000  # garbage must not make the decoder reserve memory for 2^31 elements
 
-_BROKEN = (TTransportException, TProtocolException, OSError, EOFError, struct.error, ValueError, TypeError, MemoryError)
-"""What a call raises whose connection broke or carried no thrift (garbage fails in the decoder)."""
+_BROKEN = (
+    TTransportException,
+    TProtocolException,
+    OSError,
+    EOFError,
+    struct.error,
+    ValueError,
+    TypeError,
+    ArithmeticError,
+    MemoryError,
+)
+"""What a call raises whose connection broke or carried no thrift: the decoder raises any of these on garbage."""
 
 _NO_ANSWER = frozenset(
     {
@@ -199,6 +209,8 @@ def _timed_out(error: BaseException) -> bool:
 
 
 def _hint(error: BaseException) -> str:
+    if isinstance(error, TApplicationException) and error.type in _NO_ANSWER:
+        return _SECURED_HINT
     if isinstance(error, TApplicationException) and error.type == TApplicationException.UNKNOWN_METHOD:
         return "a Hive Metastore of version 3 or later is needed: older ones know no catalogs"
     if isinstance(error, TTransportException):
