@@ -101,7 +101,8 @@ class Workspace:
         target = self._summary_file(run_id)
         target.parent.mkdir(parents=True, exist_ok=True)
         with self._lock(f"summary-{run_id}"):
-            summary = json.loads(target.read_text(encoding="utf-8")) if target.exists() else {"run_id": run_id}
+            known = target.read_text(encoding="utf-8") if target.exists() else "{}"
+            summary: dict[str, Any] = {"run_id": run_id} | json.loads(known)
             summary[stage] = summary.get(stage, {}) | dict(facts)
             draft = target.with_suffix(f".{os.getpid()}.tmp")
             draft.write_text(json.dumps(summary, indent=1, sort_keys=True), encoding="utf-8")

@@ -127,6 +127,7 @@ BLOCKED = "a blocking finding or an unreadable source namespace stands on it, ab
 EQUAL = "the target holds it with equal properties"
 UNREADABLE = "the target holds it and could not read it; its properties were not compared"
 DIFFERS = "the target holds it, and it differs in "
+SPELLED = ", spelled "
 LEFT_ALONE = "; create-only leaves it as it is"
 UPSERT_HINT = "configure the strategy upsert to make them equal"
 UNREADABLE_HINT = "see the error of this namespace in the inventory"
@@ -144,7 +145,7 @@ def _decide(
         return ActionKind.BLOCKED, {}, BLOCKED
     if target is None:
         return ActionKind.CREATE_NAMESPACE, wanted.properties, ABSENT if wanted.explicit else ABSENT_PARENT
-    spelled = "" if target.levels == wanted.levels else f", spelled {shown(target.levels)}"
+    spelled = "" if target.levels == wanted.levels else SPELLED + shown(target.levels)
     if target.status != "ok":
         return ActionKind.NOOP, {}, UNREADABLE + spelled
     keys = changed_keys(wanted.properties, target.properties)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from nestsync.config import Config
 from nestsync.errors import NestsyncError, RunNotFound
@@ -214,7 +214,7 @@ class _Pass:
             context.workspace.append("runs", frame, run_id=context.run_id)
 
 
-def _frame(spark: SparkSession, rows: Sequence[tuple[object, ...]]):  # type: ignore[no-untyped-def]
+def _frame(spark: SparkSession, rows: Sequence[tuple[object, ...]]) -> DataFrame:
     return spark.createDataFrame(list(rows), contract(*RUN_FIELDS))
 
 

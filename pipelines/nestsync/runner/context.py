@@ -12,6 +12,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from nestsync.catalogs.base import CatalogWriter
 from nestsync.catalogs.records import SCHEMAS
 from nestsync.config import CatalogConfig, Config
 from nestsync.core.checking import CheckContext, DialectUse, Target
@@ -114,6 +115,13 @@ class RunContext:
             )
         return self.config.target
 
+    def open_writer(self) -> CatalogWriter:
+        """A writer of the target. Raises `ConfigurationError` where there is none, or its system cannot be one."""
+        target = self.target
+        if target.room.writer is None:
+            raise ConfigurationError(f"{target.system} cannot be a target", where=str(self.config.path))
+        return target.room.writer(target.options, target.name)
+
     @cached_property
     def check_context(self) -> CheckContext:
         """What the check knows beside the objects: configuration, and what the servers said in the inventory."""
@@ -121,13 +129,9 @@ class RunContext:
         target = config.target
         return CheckContext(
             mapping=config.name_mapping(),
-            target=target
-            and Target(
-                name=target.name,
-                system=target.system,
-                dialect=self._dialect(target),
-                capabilities=target.capabilities_name,
-            ),
+            target=None
+            if target is None
+            else Target(target.name, target.system, self._dialect(target), target.capabilities_name),
             separator=config.separator.value,
             candidates=config.separator.candidates,
             policy=config.separator.policy,

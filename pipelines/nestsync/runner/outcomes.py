@@ -42,22 +42,24 @@ def _partly(counts: Mapping[str, Mapping[str, int]], failed: StageOutcome | None
 
 
 def _done(counts: Mapping[str, Mapping[str, int]]) -> str:
-    if "verify" in counts:
-        applied = counts.get("apply", {}).get("applied", 0)
-        held = counts["verify"].get("verified", 0)
-        wrote = f"{applied:,} written and" if applied else "nothing had to be written,"
-        return f"The target is reconciled: {wrote} {held:,} namespaces verified."
-    if "apply" in counts:
-        return f"Applied: {counts['apply'].get('applied', 0):,} written, {counts['apply'].get('skipped', 0):,} skipped."
-    if "plan" in counts:
-        planned = sum(counts["plan"].get(kind, 0) for kind in WRITES)
-        return f"Planned: {planned:,} to write, {counts['plan'].get('noop', 0):,} already as wanted."
-    if "check" in counts:
-        return f"No blocking findings; {counts['check'].get('warning', 0):,} warnings."
-    if "inventory" in counts:
-        held = counts["inventory"]
-        return f"Read {held.get('namespaces', 0):,} namespaces and {held.get('tables', 0):,} tables."
-    return "Done."
+    last = next((stage for stage in ("verify", "apply", "plan", "check", "inventory") if stage in counts), "")
+    of = counts.get(last, {})
+    match last:
+        case "verify":
+            applied = counts.get("apply", {}).get("applied", 0)
+            wrote = f"{applied:,} written and" if applied else "nothing had to be written,"
+            return f"The target is reconciled: {wrote} {of.get('verified', 0):,} namespaces verified."
+        case "apply":
+            return f"Applied: {of.get('applied', 0):,} written, {of.get('skipped', 0):,} skipped."
+        case "plan":
+            planned = sum(of.get(kind, 0) for kind in WRITES)
+            return f"Planned: {planned:,} to write, {of.get('noop', 0):,} already as wanted."
+        case "check":
+            return f"No blocking findings; {of.get('warning', 0):,} warnings."
+        case "inventory":
+            return f"Read {of.get('namespaces', 0):,} namespaces and {of.get('tables', 0):,} tables."
+        case _:
+            return "Done."
 
 
 def next_steps(

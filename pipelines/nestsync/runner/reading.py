@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -49,9 +49,9 @@ def _advertised(catalog: CatalogRef) -> str | None:
     return None if ask is None else ask(catalog.options, catalog.name)
 
 
-def _summed(counts: Sequence[dict[str, int]] | object) -> dict[str, int]:
+def _summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     total: dict[str, int] = {}
-    for each in counts:  # type: ignore[attr-defined]
+    for each in counts:
         for key, number in each.items():
             total[key] = total.get(key, 0) + number
     return dict(sorted(total.items(), key=lambda item: (item[0] not in ("namespaces", "tables", "views"), item[0])))
@@ -82,7 +82,11 @@ def found(context: RunContext) -> DataFrame:
     context.keep("separators", result.separators)
     checks = context.keep("check-findings", result.findings)
     tree, about_tree = wanted(
-        mapped, checks, context.wanted_settings, lambda frame: adjusted(frame, context.check_context)
+        mapped,
+        checks,
+        context.wanted_settings,
+        adjust=lambda frame: adjusted(frame, context.check_context),
+        keep=context.keep,
     )
     context.keep("wanted", tree)
     return checks.unionByName(about_tree)

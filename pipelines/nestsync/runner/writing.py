@@ -3,7 +3,126 @@
 from __future__ import annotations
 
 from nestsync.core.plan import Strategy
-from nestsync.errors import ActionsFailed, BlockingFindings, ConfigurationError, PlanOutdated
+from nestsync.errors import BlockingFindings, ConfigurationError, PlanOutdated
 from nestsync.runner.context import RunContext
-from nestsync.runner.outcomes import WRITES
 from nestsync.runner.reading import found
+from nestsync.stages.apply import WRITES, ApplyResult, ApplySettings, apply
+from nestsync.stages.drift import drift, refuse_drift
+from nestsync.stages.inventory import read_catalogs
+from nestsync.stages.journal import Journal, acted_on, read_journal
+from nestsync.stages.plan import counts_by_kind, plan, plan_hash
+from nestsync.stages.planfiles import check_unedited, write_plan_files
+from nestsync.stages.verify import verify
+
+
+def planned(context: RunContext) -> dict[str, int]:
+    """Compare the wanted tree with the target's inventory; what is left to do is the plan."""
+    _demand_target(context)
+    if context.demand("check")["naming"] != context.naming_hash:
+        raise ConfigurationError(
+            f"the configuration changed since run {context.run_id} was checked",
+            where=str(context.config.path),
+            hint=f"nestsync check -c {context.config.path} --run-id {context.run_id}",
+        )
+    if "wanted" not in context.frames:
+        found(context)
+    actions, differences = plan(context.frames["wanted"], context.target_namespaces(), _strategy(context))
+    actions = context.keep("actions", actions)
+    context.workspace.replace("actions", actions, run_id=context.run_id)
+    differences = differences.persist()
+    left_alone = differences.count()
+    if left_alone:
+        context.workspace.append("findings", differences, run_id=context.run_id)
+        context.drop("findings")
+    differences.unpersist()
+    counts = counts_by_kind(actions)
+    folder = context.workspace.folder("plans", context.run_id)
+    context.note("plan", counts=counts, hash=plan_hash(actions), files=write_plan_files(actions, folder))
+    return counts | ({"left different": left_alone} if left_alone else {})
+
+
+def applied(context: RunContext) -> dict[str, int]:
+    """Write what the plan says, if nothing stands in the way and somebody agrees.
+
+    Raises `BlockingFindings`, `PlanOutdated` (edited, or drift), `LeaseHeld`, `CatalogUnreachable`, `ActionsFailed`.
+    """
+    facts = context.demand("plan")
+    _refuse_blocking(context)
+    actions = context.actions()
+    folder = context.workspace.folder("plans", context.run_id)
+    check_unedited(actions, folder, recorded_hash=facts["hash"], recorded_files=facts["files"])
+    with context.workspace.lease(context.run_id):
+        result = _write(context, facts["counts"])
+    context.note("apply", counts=result.counts)
+    for failure in result.failures:
+        context.ui.note(f"failed: {failure.detail}")
+    return {name: number for name, number in result.counts.items() if number or name in ("applied", "skipped")}
+
+
+def _write(context: RunContext, planned_counts: dict[str, int]) -> ApplyResult:
+    journals = context.workspace.folder("journal", context.run_id)
+    writes = sum(planned_counts.get(kind, 0) for kind in WRITES)
+    earlier = read_journal(context.spark, journals)
+    if not writes:
+        return ApplyResult(skipped=planned_counts.get("noop", 0), blocked=planned_counts.get("blocked", 0))
+    _refuse_drift(context)
+    if not context.confirm(f"Write {writes:,} changes to {context.target.name}?"):
+        raise PlanOutdated("not confirmed: nothing was written", hint="answer yes, or give --yes")
+    writer = context.open_writer()
+    settings = ApplySettings(_strategy(context), context.config.apply.concurrency)
+    try:
+        with Journal(journals, "driver") as journal:
+            return apply(
+                context.actions(),
+                earlier,
+                writer,
+                journal,
+                settings,
+                lambda done, total: context.ui.progress(done, total, "written"),
+            )
+    finally:
+        writer.close()
+        context.workspace.replace("ledger", read_journal(context.spark, journals), run_id=context.run_id)
+
+
+def _refuse_blocking(context: RunContext) -> None:
+    blocking = context.demand("check")["counts"]["blocking"]
+    if blocking and context.config.on_blocking == "stop":
+        raise BlockingFindings(
+            f"{blocking:,} blocking findings stand in the way; nothing was written",
+            where=f"run {context.run_id}",
+            hint="resolve them as their hints say, or configure on_blocking: skip",
+        )
+
+
+def _refuse_drift(context: RunContext) -> None:
+    """A plan that no longer fits what is there is refused, but for what this run changed itself."""
+    now = read_catalogs(context.spark, context.catalogs(), objects="namespaces")
+    journals = context.workspace.folder("journal", context.run_id)
+    refuse_drift(drift(context.objects(), now, acted_on(read_journal(context.spark, journals))))
+
+
+def verified(context: RunContext) -> dict[str, int]:
+    """Read the target again and count what is not as planned."""
+    _demand_target(context)
+    target = [catalog for catalog in context.catalogs() if catalog.role == "target"]
+    held = read_catalogs(context.spark, target, objects="namespaces")
+    journals = context.workspace.folder("journal", context.run_id)
+    ledger = read_journal(context.spark, journals)
+    differences = context.keep("differences", verify(context.actions(), ledger, held, _strategy(context)))
+    counts = context.demand("plan")["counts"]
+    wrong = differences.count()
+    context.note("verify", differences=wrong)
+    planned_total = sum(number for kind, number in counts.items() if kind != "blocked")
+    return {"verified": planned_total - wrong, "differences": wrong}
+
+
+def _demand_target(context: RunContext) -> None:
+    context.target  # noqa: B018  # raises where there is none
+
+
+def _strategy(context: RunContext) -> Strategy:
+    return Strategy(context.config.strategy)
+
+
+__all__ = ["applied", "planned", "verified"]

@@ -40,10 +40,10 @@ def read_catalog(spark: SparkSession, catalog: CatalogRef, *, objects: str = "al
     return frame.select(F.lit(catalog.role).alias("role"), *columns)
 
 
-def read_catalogs(spark: SparkSession, catalogs: Iterable[CatalogRef]) -> DataFrame:
-    """The objects of all `catalogs`, one after the other. Of a target, only the namespaces: tables come later."""
+def read_catalogs(spark: SparkSession, catalogs: Iterable[CatalogRef], *, objects: str = "all") -> DataFrame:
+    """The objects of all `catalogs`, one after the other. Of a target, only the namespaces: no table is written."""
     frames = [
-        read_catalog(spark, catalog, objects="namespaces" if catalog.role == "target" else "all")
+        read_catalog(spark, catalog, objects="namespaces" if catalog.role == "target" else objects)
         for catalog in catalogs
     ]
     return reduce(DataFrame.unionByName, frames)
