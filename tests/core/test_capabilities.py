@@ -61,7 +61,13 @@ REFUSED: list[tuple[str, Levels, str | None, str, int | None, str | None]] = [
     ("hms-3", ("hive", "x" * 129), None, "too-long", 1, None),
     ("hms-3", ("x" * 257, "a"), None, "too-long", 0, None),
     ("hms-3", ("hive", "a"), "t.u", "character-refused", 2, "."),
+    ("hms-3", ("hive", "a"), "x" * 257, "too-long", 2, None),
     ("hms-4", ("a.b", "c"), None, "character-refused", 0, "."),
+    ("hms-4", ("a", "b", "c"), None, "too-deep", 2, None),
+    ("hms-4", ("hive",), None, "too-deep", None, None),
+    ("hms-4", ("x" * 257, "a"), None, "too-long", 0, None),
+    ("hms-4", ("hive", "x" * 129), None, "too-long", 1, None),
+    ("hms-4", ("hive", "a"), "x" * 257, "too-long", 2, None),
     ("hms-4", ("hive", "é"), None, "character-refused", 1, "é"),
     ("hms-4", ("hive", "a\\b"), None, "character-refused", 1, "\\"),
     ("lance-dir", ("a$b",), None, "reserved-character", 0, "$"),
@@ -70,7 +76,9 @@ REFUSED: list[tuple[str, Levels, str | None, str, int | None, str | None]] = [
     ("lance-dir", (), "a?b", "reserved-character", 0, "?"),
     ("lance-dir", (), "a#b", "reserved-character", 0, "#"),
     ("lance-dir", (), "a/b", "reserved-character", 0, "/"),
+    ("lance-dir", (), "a$b", "reserved-character", 0, "$"),
     ("lance-dir", (), "..", "reserved-character", 0, None),
+    ("lance-dir", (), ".", "reserved-character", 0, None),
     ("lance-rest", ("a b",), None, "reserved-character", 0, " "),
     ("lance-rest", ("a$b",), None, "reserved-character", 0, "$"),
     ("lance-rest", ("..",), None, "reserved-character", 0, None),
@@ -94,7 +102,7 @@ HELD: list[tuple[str, Levels, str | None]] = [
     ("iceberg-rest", ("a.b", "", "x" * 300, "é", "a/b"), "t"),
     ("jdbc", ("x" * 200, "y" * 54), "t" * 255),
     ("nessie", (*"a" * 19,), "t"),
-    ("nessie", ("a.b", "é", "x" * 490), "t"),
+    ("nessie", ("a.b", "é", "x" * 495), "t"),
     ("polaris", ("a.b", "é"), "t"),
     ("lakekeeper", tuple("abcde"), "t"),
     ("unity", ("a@b-c_1",), "x" * 255),
@@ -104,6 +112,7 @@ HELD: list[tuple[str, Levels, str | None]] = [
     ("hms-3", ("spark", "sales_emea"), "a/b"),
     ("hms-3", ("x" * 256, "y" * 128), "z" * 256),
     ("hms-4", ("hive", "a.b $-@#%:c"), "t!"),
+    ("hms-4", ("x" * 256, "y" * 128), "z" * 256),
     ("lance-dir", ("a.b", "", "é", ".."), "t u+v.w"),
     ("lance-dir", (), "t"),
     ("lance-rest", ("a.b", "é", "100%", "a/b", "a+b"), "t"),
@@ -123,6 +132,23 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
         (1, "empty-level"),
         (2, "too-long"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "levels", "reason", "accepted"),
+    [
+        ("gravitino", ("a.b",), "holds '.', which is refused", "characters of [A-Za-z0-9_/=-]"),
+        ("gravitino", ("-a",), "begins with '-', which is refused", "a first character of [A-Za-z0-9_]"),
+        ("gravitino", ("x" * 65,), "is longer than 64 characters", "at most 64 characters"),
+        ("gravitino", ("x" * 64, "y" * 64), "has 129 characters in all, over 128", "at most 128 characters in all"),
+        ("unity", ("x" * 256,), "is longer than 255 UTF-16 units", "at most 255 UTF-16 units"),
+        ("jdbc", ("a.b",), "holds '.', which joins levels in storage", "without '.'"),
+    ],
+    ids=str,
+)
+def test_a_refusal_says_why_and_what_would_do(name: str, levels: Levels, reason: str, accepted: str) -> None:
+    (refusal,) = capabilities(name).refusals(levels)
+    assert (refusal.reason, refusal.accepted) == (reason, accepted)
 
 
 @given(levels=hostile.levels)
@@ -178,6 +204,12 @@ def test_case_and_parents(name: str, case: Case, parents: Parents) -> None:
     assert (capabilities(name).case, capabilities(name).parents) == (case, parents)
 
 
+def test_views_and_properties() -> None:
+    with_views = {"iceberg-rest", "jdbc", "nessie", "polaris", "lakekeeper", "hms-3", "hms-4"}
+    assert {name for name, entry in CAPABILITIES.items() if entry.views} == with_views
+    assert all(entry.properties for entry in CAPABILITIES.values())
+
+
 def test_each_entry_says_how_it_is_known() -> None:
     documented = {name for name, entry in CAPABILITIES.items() if entry.evidence is Evidence.DOCUMENTED}
     assert documented == {"polaris", "lakekeeper", "unity", "glue"}
@@ -191,5 +223,5 @@ def test_units_count_what_they_say() -> None:
 
 
 def test_unknown_capabilities_are_said_by_name() -> None:
-    with pytest.raises(UnknownKind, match="no capabilities 'hms'"):
+    with pytest.raises(UnknownKind, match="no capabilities 'hms' Hint: there are iceberg-rest, jdbc, nessie"):
         capabilities("hms")

@@ -285,32 +285,44 @@ def test_a_text_that_means_nothing_is_refused(name: str, options: dict[str, str]
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
+    ("name", "text", "reason"),
     [
-        ("iceberg-rest", "a"),
-        ("iceberg-rest", "a/tables/t/x"),
-        ("iceberg-rest", "/tables/t"),
-        ("iceberg-rest-query", "a"),
-        ("gravitino", "t"),
-        ("gravitino-physical", "a.b.t"),
-        ("gravitino-physical", "t"),
-        ("gravitino-shipped", "t"),
-        ("spark", "a."),
-        ("flink", "`d`.`t`"),
-        ("trino", '"a"'),
-        ("trino", '"a"."t$files"'),
-        ("lance", ""),
-        ("lance-hive", "d$t"),
-        ("hive", "t"),
-        ("hive", "@cat#.t"),
-        ("hive", "@cat#!.t"),
-        ("jdbc", ""),
+        ("iceberg-rest", "a", "no table's path"),
+        ("iceberg-rest", "a/tables/t/x", "no table's path"),
+        ("iceberg-rest", "a/tables/t?x", "no table's path"),
+        ("iceberg-rest", "/tables/t", "table in the root"),
+        ("iceberg-rest", "a/tables/", "is empty"),
+        ("iceberg-rest", "a/tables/100%", "two hexadecimal digits"),
+        ("iceberg-rest-query", "a", "never a table"),
+        ("gravitino", "t", "names no table"),
+        ("gravitino", ".t", "table in the root"),
+        ("gravitino-physical", "a.b.t", "one bare dot"),
+        ("gravitino-physical", "t", "one bare dot"),
+        ("gravitino-physical", ".t", "table in the root"),
+        ("gravitino-physical", "a.100%", "two hexadecimal digits"),
+        ("gravitino-shipped", "t", "names no table"),
+        ("gravitino-shipped", ".t", "table in the root"),
+        ("spark", "a.", "no multi-part name"),
+        ("flink", "`d`.`t`", "catalog and database"),
+        ("trino", '"a"', "no table name"),
+        ("trino", '"a"."t$files"', "cannot be opened"),
+        ("trino", '"."."t"', "root"),
+        ("lance", "", "no table's text"),
+        ("lance", "a$", "is empty"),
+        ("lance-hive", "d$t", "catalog$database$table"),
+        ("hive", "t", "names no table"),
+        ("hive", "@cat#.t", "a catalog without a database"),
+        ("hive", "@cat#!.t", "an empty database"),
+        ("jdbc", "", "no table's text"),
+        ("jdbc", "a.", "is empty"),
     ],
     ids=str,
 )
-def test_a_text_that_is_no_table_is_refused(name: str, text: str) -> None:
-    with pytest.raises(NameRefused):
+def test_a_text_that_is_no_table_is_refused(name: str, text: str, reason: str) -> None:
+    with pytest.raises(NameRefused) as caught:
         dialect(name).decode_table(text)
+    assert reason in caught.value.refusal.reason
+    assert caught.value.where == name
 
 
 @pytest.mark.parametrize(

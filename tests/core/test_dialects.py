@@ -61,6 +61,12 @@ def test_a_written_table_is_read_back_exactly(levels: Levels, name: str) -> None
                 d.encode_table(levels, name)
 
 
+@given(levels=hostile.any_levels)
+def test_what_a_system_would_write_is_always_a_text(levels: Levels) -> None:
+    for variant, d in VARIANTS.items():
+        assert isinstance(d.render(levels), str), variant
+
+
 @given(one=hostile.levels, other=hostile.levels)
 def test_two_names_never_share_a_text(one: Levels, other: Levels) -> None:
     for variant, d in VARIANTS.items():
@@ -180,7 +186,9 @@ def test_every_record_of_the_core_is_frozen() -> None:
 
 
 def test_an_unknown_dialect_or_option_is_said_by_name() -> None:
-    with pytest.raises(UnknownKind, match="no dialect 'trinity'"):
+    with pytest.raises(
+        UnknownKind, match="no dialect 'trinity' Hint: the dialects are iceberg-rest, iceberg-rest-query"
+    ):
         dialect("trinity")
     with pytest.raises(UnknownKind, match="no option 'separator'"):
         dialect("spark", separator=".")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nestsync.core.dialects.base import Refusal, UnknownKind, depth_refusal
-from nestsync.core.identifiers import Levels, lone_surrogate
+from nestsync.core.identifiers import Levels
 
 
 class Unit(StrEnum):
@@ -56,7 +56,7 @@ class NameRule:
     """What one level, or a table's name, may be."""
 
     allowed: str = r"[^\ud800-\udfff]"
-    """One character, as a regular expression for ASCII-only classes."""
+    """One character, as a character class; none of them takes a lone surrogate."""
     first: str = ""
     """The first character, where it is more limited."""
     reserved: tuple[tuple[str, str], ...] = ()
@@ -77,24 +77,16 @@ class NameRule:
         if reserved is not None:
             sign, means = reserved
             yield Refusal(index, part, sign, f"holds {sign!r}, {means}", f"without {sign!r}", "reserved-character")
-        odd = self._odd_character(part)
+        odd = next((c for c in part if not re.match(self.allowed, c)), None)
         if odd is not None:
-            where = "begins with" if part[0] == odd and re.match(self.allowed, odd, re.ASCII) else "holds"
-            yield Refusal(index, part, odd, f"{where} {odd!r}, which is refused", self._accepted(), "character-refused")
+            accepted = f"characters of {self.allowed}"
+            yield Refusal(index, part, odd, f"holds {odd!r}, which is refused", accepted, "character-refused")
+        elif part and not re.match(self.first, part):
+            reason, accepted = f"begins with {part[0]!r}, which is refused", f"a first character of {self.first}"
+            yield Refusal(index, part, part[0], reason, accepted, "character-refused")
         if self.longest is not None and self.unit.measure(part) > self.longest:
             reason = f"is longer than {self.longest} {self.unit}"
             yield Refusal(index, part, None, reason, f"at most {self.longest} {self.unit}", "too-long")
-
-    def _odd_character(self, part: str) -> str | None:
-        surrogate = lone_surrogate(part)
-        if surrogate is not None:
-            return part[surrogate]
-        if part and self.first and not re.match(self.first, part[0], re.ASCII):
-            return part[0]
-        return next((c for c in part if not re.match(self.allowed, c, re.ASCII)), None)
-
-    def _accepted(self) -> str:
-        return f"characters of {self.allowed}" + (f", the first of {self.first}" if self.first else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +128,7 @@ class Capabilities:
 
     def _path_refusals(self, levels: Levels, name: str | None) -> list[Refusal]:
         parts = (*levels, name) if name is not None and self.path_has_name else levels
-        length = sum(map(self.path_unit.measure, parts)) + self.path_joint * max(len(parts) - 1, 0)
+        length = sum(map(self.path_unit.measure, parts)) + self.path_joint * (len(parts) - 1)
         if self.longest_path is None or length <= self.longest_path:
             return []
         limit = f"{self.longest_path} {self.path_unit}"
