@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -23,6 +23,7 @@ from nestsync.outcome import RunOutcome, StageOutcome
 from nestsync.shell import Manner, Work, carry_out
 from nestsync.ui import Confirm, Ui
 from nestsync.workspace import Workspace
+from tests.terminals import terminal
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = ("run", "assess", "inventory", "check", "plan", "apply", "verify", "report", "demo")
@@ -32,7 +33,7 @@ SOURCES = "[{name: prod, system: lance_dir, root: a}, {name: public, system: lan
 AS_USUAL = Manner()
 
 
-def nestsync(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def nestsync(*arguments: str) -> subprocess.CompletedProcess[str]:
     """The real command, as a process of its own."""
     return subprocess.run(
         [sys.executable, "-c", "from nestsync.cli import main; main()", *arguments],
@@ -40,7 +41,7 @@ def nestsync(*arguments: str, **environment: str) -> subprocess.CompletedProcess
         text=True,
         timeout=120,
         check=False,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "pipelines")} | environment,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "pipelines")},
     )
 
 
@@ -115,8 +116,8 @@ def test_help_starts_without_anything_heavy() -> None:
 )
 @pytest.mark.proves("exit-2")
 def test_a_mistake_on_the_command_line(arguments: list[str], said: str) -> None:
-    done = nestsync(*arguments, COLUMNS="200")
-    assert done.returncode == 2
+    done = CliRunner().invoke(app, arguments, terminal_width=200)
+    assert done.exit_code == 2
     assert said in done.stderr
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
@@ -126,8 +127,8 @@ def test_a_mistake_on_the_command_line(arguments: list[str], said: str) -> None:
 def test_every_problem_of_a_configuration_has_a_line(tmp_path: Path) -> None:
     file = tmp_path / "wrong.yaml"
     file.write_text(f"sources: {SOURCES}\nstrateggy: upsert\napply: {{concurrency: many}}\n", encoding="utf-8")
-    done = nestsync("run", "-c", str(file))
-    assert done.returncode == 2
+    done = CliRunner().invoke(app, ["run", "-c", str(file)])
+    assert done.exit_code == 2
     assert done.stderr.splitlines() == [
         f"error [configuration-invalid] {file}: 2 problems",
         "  line 2: strateggy: unknown key; did you mean 'strategy'?",
@@ -302,17 +303,8 @@ def test_a_reader_that_leaves_is_no_failure() -> None:
 # ---- before the target is written
 
 
-ASKING = """
-    import sys, typer
-    from nestsync import shell
-    from nestsync.outcome import RunOutcome
-    def work(ui, confirm):
-        return RunOutcome("", "apply", 0, f"agreed: {confirm('Write 3 namespaces to lake?')}")
-    try:
-        shell.carry_out("apply", shell.Manner(yes="--yes" in sys.argv), work)
-    except typer.Exit:
-        pass
-    """
+def asks(_ui: Ui, confirm: Confirm) -> RunOutcome:
+    return RunOutcome("", "apply", 0, f"agreed: {confirm('Write 3 namespaces to lake?')}")
 
 
 @pytest.mark.parametrize(
@@ -320,33 +312,27 @@ ASKING = """
     [("y\n", True), ("YES\n", True), ("n\n", False), ("\n", False), ("x\n", False), ("\x04", False)],
     ids=["y", "yes", "n", "enter", "something-else", "end-of-input"],
 )
-def test_on_a_terminal_a_question_is_asked_and_only_yes_is_yes(typed: str, agreed: bool) -> None:
-    ours, theirs = pty.openpty()
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "pipelines"), "TERM": "xterm"}
-    with subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(ASKING)],
-        stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, env=environment, text=True,
-    ) as process:  # fmt: skip
-        os.close(theirs)
-        asked = b""
-        while b"[y/N]" not in asked:
-            asked += os.read(ours, 1024)
-        os.write(ours, typed.encode())
-        assert process.stdout is not None
-        assert process.stdout.read() == f"agreed: {agreed}\n"
-        process.wait(60)
-    os.close(ours)
-    assert b"Write 3 namespaces to lake? [y/N]" in asked
+def test_on_a_terminal_a_question_is_asked_and_only_yes_is_yes(
+    typed: str, agreed: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with terminal(monkeypatch) as person:
+        person.type(typed)
+        assert ended(asks) == 0
+        assert "Write 3 namespaces to lake? [y/N]" in person.shown()
+    assert capsys.readouterr().out == f"agreed: {agreed}\n"
 
 
-@pytest.mark.parametrize("arguments", [[], ["--yes"]], ids=["off-a-terminal", "yes"])
-def test_a_script_is_not_asked(arguments: list[str]) -> None:
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "pipelines")}
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(ASKING), *arguments],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, env=environment,
-    )  # fmt: skip
-    assert (done.stdout, done.stderr) == ("agreed: True\n", "")
+def test_yes_answers_before_the_question(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    with terminal(monkeypatch) as person:
+        assert ended(asks, Manner(yes=True)) == 0
+        assert person.shown() == ""
+    assert capsys.readouterr().out == "agreed: True\n"
+
+
+def test_off_a_terminal_nothing_is_asked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    assert ended(asks) == 0
+    assert capsys.readouterr() == ("agreed: True\n", "")
 
 
 # ---- completion
@@ -354,12 +340,13 @@ def test_a_script_is_not_asked(arguments: list[str]) -> None:
 
 def completed(*words: str) -> list[str]:
     """What bash is offered for the last of `words`."""
-    return nestsync(
-        _NESTSYNC_COMPLETE="complete_bash",
-        _TYPER_COMPLETE_TESTING="1",
-        COMP_WORDS=" ".join(("nestsync", *words)),
-        COMP_CWORD=str(len(words)),
-    ).stdout.split()
+    shell = {
+        "_NESTSYNC_COMPLETE": "complete_bash",
+        "_TYPER_COMPLETE_TESTING": "1",
+        "COMP_WORDS": " ".join(("nestsync", *words)),
+        "COMP_CWORD": str(len(words)),
+    }
+    return CliRunner().invoke(app, [], env=shell, prog_name="nestsync").stdout.split()
 
 
 def test_completion_knows_commands_runs_and_sources(tmp_path: Path) -> None:
@@ -373,8 +360,6 @@ def test_completion_knows_commands_runs_and_sources(tmp_path: Path) -> None:
     assert completed("inventory", "-c", str(tmp_path / "none.yaml"), "--source", "p") == []
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_can_be_shown_for_a_shell(shell: str) -> None:
-    done = nestsync("--show-completion", shell, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
-    assert done.returncode == 0
-    assert "_NESTSYNC_COMPLETE" in done.stdout
+def test_completion_can_be_shown_for_a_shell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    assert "_NESTSYNC_COMPLETE=complete_bash" in nestsync("--show-completion", "bash").stdout

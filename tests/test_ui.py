@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import io
-import os
-import pty
 import re
-import subprocess
-import sys
-import textwrap
-from pathlib import Path
+import time
 
 import pytest
 from hypothesis import given
@@ -17,8 +12,7 @@ from hypothesis import given
 from nestsync.outcome import StageOutcome
 from nestsync.ui import PlainUi, QuietUi, open_ui, print_table, visible, write_line
 from tests.core.hostile import any_names
-
-ROOT = Path(__file__).parents[1]
+from tests.terminals import terminal
 
 
 @pytest.mark.parametrize(
@@ -98,50 +92,21 @@ def test_off_a_terminal_the_ui_is_plain_and_machines_leave_standard_output_alone
     assert captured.err == "to standard error\n"
 
 
-def on_terminal(script: str) -> str:
-    """What a terminal receives from `script`, run as a process of its own."""
-    ours, theirs = pty.openpty()
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "pipelines"), "TERM": "xterm", "COLUMNS": "100"}
-    with subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(script)],
-        stdin=theirs, stdout=theirs, stderr=theirs, env=environment,
-    ) as process:  # fmt: skip
-        os.close(theirs)
-        received = b""
-        while chunk := _read(ours):
-            received += chunk
-    os.close(ours)
-    assert process.returncode == 0, received
-    return received.decode("utf-8")
-
-
-def _read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, 65536)
-    except OSError:  # Linux says EIO when the other side has closed
-        return b""
-
-
-def test_on_a_terminal_a_bar_moves_and_a_line_stays() -> None:
-    received = on_terminal(
-        """
-        import time
-        from nestsync.outcome import StageOutcome
-        from nestsync.ui import open_ui
+def test_on_a_terminal_a_bar_moves_and_a_line_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    with terminal(monkeypatch, for_output=True) as person:
         ui = open_ui()
         ui.stage_started("inventory", "reading")
         ui.progress(5, 20, "tables [bold]")
         time.sleep(0.3)
         ui.note("a note")
-        ui.table("Found", ("name",), [("[red]x[/red]\\x1b[31m",)])
+        ui.table("Found", ("name",), [("[red]x[/red]\x1b[31m",)])
         ui.stage_finished(StageOutcome("inventory", "ok", 1.0, {"tables": 20}))
         ui.close()
         ui.close()
-        """
-    )
-    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", received)
+        shown = person.shown()
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
     assert "5 of 20 tables [bold]" in text
     assert "a note\r\n" in text
     assert "[red]x[/red]\\x1b[31m" in text
     assert re.search(r"inventory +ok +1\.0 s +tables 20", text)
-    assert "\x1b[?25h" in received  # the cursor is back
+    assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l")  # the cursor is back
