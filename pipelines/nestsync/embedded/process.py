@@ -7,7 +7,7 @@ import os
 import subprocess
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
@@ -89,6 +89,10 @@ class JavaServer(ABC):
 
     def _environment(self) -> Mapping[str, str]:
         return {}
+
+    def fetch(self, report: Callable[[str], None] = lambda text: None) -> None:
+        """Get the jars, which `start` does too; `report` hears what is being fetched."""
+        fetch(self.jar_set, report)
 
     def start(self) -> Self:
         """Start it and wait until it answers. Raises `ServerFailed` with the end of its log when it does not."""
