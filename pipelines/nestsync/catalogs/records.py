@@ -27,7 +27,7 @@ class Status(StrEnum):
     """Whether the object could be read; everything but `ok` carries the reason in `error`."""
 
     OK = "ok"
-    EMPTY = "empty"  # a folder with nothing in it where a table was expected
+    EMPTY = "empty"  # nothing in it: a folder where a table was expected, a catalog without databases
     UNREADABLE = "unreadable"
     UNSUPPORTED = "unsupported"  # readable, of a kind that nestsync does not move
     NOT_A_TABLE = "not-a-table"  # a dot or underscore folder beside the tables

@@ -66,7 +66,6 @@ def test_an_odd_name_is_its_own_database(rows: dict[Key, CatalogObject], name: s
 
 
 @pytest.mark.parametrize("name", UNREADABLE)
-@pytest.mark.proves("unreadable-namespace")
 def test_a_name_that_means_another_database_is_an_error_row(rows: dict[Key, CatalogObject], name: str) -> None:
     row = rows[("odd", name), None]
     assert row.status is Status.UNREADABLE

@@ -119,3 +119,10 @@ def test_a_scheme_that_nobody_knows_is_a_configuration_error(uri: str) -> None:
     reader = ROOM.reader(LanceDirOptions(root=uri), "lake")
     with pytest.raises(ConfigurationError, match=f"{uri}: no file system can be opened for the scheme"):
         reader.units(tables=True, parallelism=1)
+
+
+@pytest.mark.parametrize("text", ["30", "1m", "fast"])
+def test_a_time_out_that_is_not_in_seconds_is_a_configuration_error(text: str) -> None:
+    options = LanceDirOptions(root="s3://box", storage_options={"timeout": text, "aws_region": "us-east-1"})
+    with pytest.raises(ConfigurationError, match=f"'timeout' is '{text}'; write it in seconds"):
+        ROOM.reader(options, "lake").units(tables=True, parallelism=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -141,7 +142,20 @@ def _s3(options: dict[str, str]) -> pafs.FileSystem:
         arguments["scheme"], arguments["endpoint_override"] = endpoint.rstrip("/").split("://", 1)
     if any(options.get(name, "").lower() == "true" for name in ("aws_skip_signature", "skip_signature")):
         arguments["anonymous"] = True
+    for argument, name in (("connect_timeout", "connect_timeout"), ("request_timeout", "timeout")):
+        if name in options:
+            arguments[argument] = _seconds(name, options[name])
+    if "client_max_retries" in options:
+        attempts = int(options["client_max_retries"]) + 1
+        arguments["retry_strategy"] = pafs.AwsStandardS3RetryStrategy(max_attempts=attempts)
     return pafs.S3FileSystem(**arguments)
+
+
+def _seconds(name: str, text: str) -> float:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?(?:s|secs?|seconds?)", text)
+    if found is None:
+        raise ValueError(f"the storage option {name!r} is {text!r}; write it in seconds, as in '30s'")
+    return float(found[1])
 
 
 def _from_pyarrow(root: Root) -> Storage:
