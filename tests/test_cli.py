@@ -196,7 +196,9 @@ def test_hostile_names_in_a_verdict_are_not_acted_on(capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize(
-    "kind", [getattr(errors, name) for name in errors.__all__ if name[0].isupper()], ids=lambda kind: kind.__name__
+    "kind",
+    [kind for kind in map(vars(errors).get, errors.__all__) if isinstance(kind, type)],
+    ids=lambda kind: kind.__name__,
 )
 def test_an_error_of_ours_is_a_sentence_and_its_exit_code(
     kind: type[NestsyncError], capsys: pytest.CaptureFixture[str]

@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from nestsync import __version__
+from nestsync.errors import EXIT_CODES
 from nestsync.outcome import RunOutcome
 from nestsync.shell import Manner, carry_out, complete_run_ids, complete_sources
 from nestsync.ui import Confirm, Ui
@@ -26,9 +27,7 @@ app = typer.Typer(
     name="nestsync",
     help="Proves that catalog names survive the trip, then makes the trip: namespaces of Hive Metastore, Iceberg REST "
     "and Lance catalogs, reconciled into a target catalog.",
-    epilog="Exit codes: 0 done · 1 unexpected failure · 2 usage or configuration · 3 blocking findings, nothing "
-    "written · 4 some actions failed · 5 a catalog cannot be reached, or another run holds the lease · 6 the plan no "
-    "longer fits.",
+    epilog="Exit codes: " + " · ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + ".",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -6,6 +6,17 @@ from typing import ClassVar
 
 from nestsync.core.errors import NestsyncError, one_line
 
+EXIT_CODES: dict[int, str] = {
+    0: "done, nothing blocking; warnings are allowed",
+    1: "unexpected failure",
+    2: "usage or configuration is wrong; nothing was written",
+    3: "blocking findings; nothing was written",
+    4: "some actions failed or did not verify; the rest is applied and recorded",
+    5: "a source or the target cannot be reached, or another run holds the lease",
+    6: "the plan no longer fits: it was edited, or a source or the target moved since",
+}
+"""What every command can end with. Once a write request was sent, nothing ends with 3."""
+
 
 class ConfigurationError(NestsyncError):
     """The configuration, an option or the command line is wrong; nothing ran."""
@@ -83,6 +94,7 @@ class RunNotFound(ConfigurationError):
 
 
 __all__ = [
+    "EXIT_CODES",
     "ActionsFailed",
     "AlreadyExists",
     "BlockingFindings",

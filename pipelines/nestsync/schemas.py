@@ -27,6 +27,25 @@ def _field(name: str, kind: object, meaning: str, *, nullable: bool = True) -> S
 RUN_ID = _field("run_id", StringType(), "the run that wrote the row", nullable=False)
 ROLE = _field("role", StringType(), "`source`, or `target` for what the target held before", nullable=False)
 
+OBJECT_COLUMNS: dict[str, str] = {
+    "source": "the configured catalog",
+    "system": "its system",
+    "object": "`namespace`, `table` or `view`",
+    "levels": "the namespace, or that of the table or view",
+    "name": "the name of the table or view; null for a namespace",
+    "properties": "what the system stores as keys and values, untouched",
+    "owner": "the system's own field, or its conventional key",
+    "comment": "the system's own field, or its conventional key",
+    "location": "the system's own field, or its conventional key",
+    "status": "`ok`, `empty`, `unreadable`, `unsupported` or `not-a-table`",
+    "error": "why the object could not be read; null where it could",
+    "format": "lower case: `hive`, `iceberg`, `delta`, `lance`, `view`, ...",
+    "version": "of a Lance dataset, or the Iceberg format version",
+    "columns": "names and types, in order",
+    "row_count": "rows, where the system knows them",
+}
+"""What the columns of `catalogs.records` mean: their fields carry no comment, so that frames compare by type alone."""
+
 MAPPED_FIELDS = (
     _field("target_levels", LEVELS, "what the mapping made of the levels; null where it excludes the object"),
     _field("target_name", StringType(), "what the mapping made of the name; null for a namespace"),
