@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from nestsync.core.plan import Strategy
+from pyspark.sql import DataFrame
+
+from nestsync.core.plan import ActionKind, Strategy
 from nestsync.errors import BlockingFindings, ConfigurationError, PlanOutdated
 from nestsync.runner.context import RunContext
 from nestsync.runner.reading import found
@@ -10,8 +12,8 @@ from nestsync.stages.apply import WRITES, ApplyResult, ApplySettings, apply
 from nestsync.stages.drift import drift, refuse_drift
 from nestsync.stages.inventory import read_catalogs
 from nestsync.stages.journal import Journal, acted_on, read_journal
-from nestsync.stages.plan import counts_by_kind, plan, plan_hash
-from nestsync.stages.planfiles import check_unedited, write_plan_files
+from nestsync.stages.plan import plan, plan_hash
+from nestsync.stages.plan_files import check_unedited, write_plan_files
 from nestsync.stages.verify import verify
 
 
@@ -35,10 +37,15 @@ def planned(context: RunContext) -> dict[str, int]:
         context.workspace.append("findings", differences, run_id=context.run_id)
         context.drop("findings")
     differences.unpersist()
-    counts = counts_by_kind(actions)
-    folder = context.workspace.folder("plans", context.run_id)
-    context.note("plan", counts=counts, hash=plan_hash(actions), files=write_plan_files(actions, folder))
+    counts = _by_kind(actions)
+    write_plan_files(actions, context.workspace.folder("plans", context.run_id))
+    context.note("plan", counts=counts, hash=plan_hash(actions))
     return counts | ({"left different": left_alone} if left_alone else {})
+
+
+def _by_kind(actions: DataFrame) -> dict[str, int]:
+    counted = {row["kind"]: row["count"] for row in actions.groupBy("kind").count().collect()}
+    return {str(kind): counted.get(str(kind), 0) for kind in ActionKind}
 
 
 def applied(context: RunContext) -> dict[str, int]:
@@ -50,7 +57,7 @@ def applied(context: RunContext) -> dict[str, int]:
     _refuse_blocking(context)
     actions = context.actions()
     folder = context.workspace.folder("plans", context.run_id)
-    check_unedited(actions, folder, recorded_hash=facts["hash"], recorded_files=facts["files"])
+    check_unedited(actions, folder, facts["hash"])
     with context.workspace.lease(context.run_id):
         result = _write(context, facts["counts"])
     context.note("apply", counts=result.counts)

@@ -1,0 +1,116 @@
+"""What a run says at its end: the verdict and the next steps, by exit code and by how far it went."""
+
+from __future__ import annotations
+
+import pytest
+
+from nestsync.outcome import StageOutcome
+from nestsync.runner.outcomes import next_steps, verdict
+
+
+def stages(**counts: dict[str, int]) -> list[StageOutcome]:
+    return [StageOutcome(stage, "ok", 1.0, counted) for stage, counted in counts.items()]
+
+
+READ = {"inventory": {"namespaces": 45, "tables": 1160}}
+CHECKED = READ | {"check": {"blocking": 0, "warning": 7, "info": 1}}
+PLANNED = CHECKED | {"plan": {"create_namespace": 5, "set_properties": 1, "noop": 2, "blocked": 0}}
+APPLIED = PLANNED | {"apply": {"applied": 6, "skipped": 2}}
+VERIFIED = APPLIED | {"verify": {"verified": 8, "differences": 0}}
+
+
+@pytest.mark.parametrize(
+    ("counts", "exit_code", "said"),
+    [
+        pytest.param(READ, 0, "Read 45 namespaces and 1,160 tables.", id="inventory"),
+        pytest.param(CHECKED, 0, "No blocking findings; 7 warnings.", id="check"),
+        pytest.param(PLANNED, 0, "Planned: 6 to write, 2 already as wanted.", id="plan"),
+        pytest.param(APPLIED, 0, "Applied: 6 written, 2 skipped.", id="apply"),
+        pytest.param(VERIFIED, 0, "The target is reconciled: 6 written and 8 namespaces verified.", id="verify"),
+        pytest.param(
+            VERIFIED | {"apply": {"applied": 0, "skipped": 8}},
+            0,
+            "The target is reconciled: nothing had to be written, 8 namespaces verified.",
+            id="idempotent",
+        ),
+        pytest.param(
+            CHECKED | {"check": {"blocking": 1}},
+            3,
+            "1 blocking finding must be resolved first. Nothing was written.",
+            id="one blocking",
+        ),
+        pytest.param(
+            CHECKED | {"check": {"blocking": 1200}},
+            3,
+            "1,200 blocking findings must be resolved first. Nothing was written.",
+            id="many blocking",
+        ),
+        pytest.param(
+            VERIFIED | {"apply": {"applied": 4, "failed": 2}, "verify": {"differences": 2}},
+            4,
+            "The target is reconciled in part: 4 applied, 2 failed, 2 not as planned.",
+            id="failed",
+        ),
+        pytest.param(
+            PLANNED | {"plan": {"blocked": 3}, "apply": {"applied": 4}},
+            4,
+            "The target is reconciled in part: 4 applied, 3 blocked.",
+            id="blocked",
+        ),
+    ],
+)
+def test_the_verdict_is_one_sentence(counts: dict[str, dict[str, int]], exit_code: int, said: str) -> None:
+    assert verdict(stages(**counts), exit_code) == said
+
+
+def test_a_stopped_run_says_where_and_why() -> None:
+    failed = StageOutcome("apply", "failed", 1.0, {}, "[plan-outdated] moved since the plan was made")
+    assert verdict([*stages(**PLANNED), failed], 6) == (
+        "Stopped in apply: [plan-outdated] moved since the plan was made"
+    )
+
+
+SEPARATORS = [
+    {"separator": ":", "configured": True, "conflicts": 2, "suggested": False},
+    {"separator": ";", "configured": False, "conflicts": 0, "suggested": True},
+]
+
+
+@pytest.mark.parametrize(
+    ("counts", "exit_code", "separators", "steps"),
+    [
+        pytest.param(READ, 0, [], ("nestsync check -c c.yaml --run-id r1",), id="after the inventory"),
+        pytest.param(CHECKED, 0, [], ("nestsync plan -c c.yaml --run-id r1",), id="after the check"),
+        pytest.param(PLANNED, 0, [], ("nestsync apply -c c.yaml --run-id r1",), id="after the plan"),
+        pytest.param(APPLIED, 0, [], ("nestsync verify -c c.yaml --run-id r1",), id="after apply"),
+        pytest.param(VERIFIED, 0, [], (), id="all done"),
+        pytest.param(VERIFIED, 4, [], ("nestsync apply -c c.yaml --run-id r1",), id="some failed"),
+        pytest.param(PLANNED, 6, [], ("nestsync run -c c.yaml",), id="drift"),
+        pytest.param(
+            CHECKED,
+            3,
+            [],
+            (
+                "resolve each blocking finding as its hint says, in the configuration or in the mapping file",
+                "nestsync run -c c.yaml",
+            ),
+            id="findings",
+        ),
+        pytest.param(
+            CHECKED,
+            3,
+            SEPARATORS,
+            (
+                "set separator.value to ';': no name holds it, and 2 hold ':'",
+                "or rename what is in conflict in the mapping file",
+                "nestsync run -c c.yaml",
+            ),
+            id="a free separator",
+        ),
+    ],
+)
+def test_what_to_do_next(
+    counts: dict[str, dict[str, int]], exit_code: int, separators: list[dict[str, object]], steps: tuple[str, ...]
+) -> None:
+    said = next_steps(exit_code=exit_code, run_id="r1", config="c.yaml", stages=stages(**counts), separators=separators)
+    assert said == steps
