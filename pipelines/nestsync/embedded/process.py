@@ -30,6 +30,30 @@ class ServerFailed(NestsyncError):
     code = "server-failed"
 
 
+def lock_folder(folder: Path, who: str) -> IO[bytes]:
+    """Take the lock on `folder`, which is given back when what is returned closes, here and in child processes.
+
+    Waits for a holder that is about to end. Raises `ServerFailed`; `who` says what holds it ("another demo").
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = (folder / "lock").open("wb")
+    deadline = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            if time.monotonic() > deadline:
+                lock.close()
+                raise ServerFailed(
+                    f"{who} runs on this folder",
+                    where=str(folder),
+                    hint="wait until the other run has ended, or use another folder",
+                ) from error
+            time.sleep(0.1)
+        else:
+            return lock
+
+
 class JavaServer(ABC):
     """One server over one folder, which holds its state, its configuration and its log.
 
@@ -98,7 +122,6 @@ class JavaServer(ABC):
         """Start it and wait until it answers. Raises `ServerFailed` with the end of its log when it does not."""
         if self.pid is not None:
             return self
-        self.home.mkdir(parents=True, exist_ok=True)
         with self._lock() as lock:
             class_path = self._class_path()
             self._prepare(class_path)
@@ -176,22 +199,7 @@ class JavaServer(ABC):
             raise self._failed(f"{doing} failed")
 
     def _lock(self) -> IO[bytes]:
-        lock = (self.home / "server.lock").open("wb")
-        deadline = time.monotonic() + _LOCK_SECONDS
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                if time.monotonic() > deadline:
-                    lock.close()
-                    raise ServerFailed(
-                        f"another {self.name} runs on this folder",
-                        where=str(self.home),
-                        hint="wait until the other run has ended, or use another folder",
-                    ) from error
-                time.sleep(0.1)
-            else:
-                return lock
+        return lock_folder(self.home, f"another {self.name}")
 
     def _wait_until_healthy(self) -> None:
         deadline = time.monotonic() + _START_SECONDS

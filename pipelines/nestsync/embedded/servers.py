@@ -50,7 +50,6 @@ class HiveMetastore(JavaServer):
         The way to names that 3.1.3 serves and does not accept (they come from other versions and from hands in
         the database). Raises `ServerFailed`.
         """
-        self.home.mkdir(parents=True, exist_ok=True)
         with self._lock():
             class_path = self._class_path()
             self._prepare(class_path)

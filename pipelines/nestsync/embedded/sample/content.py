@@ -180,10 +180,10 @@ _LAKEHOUSE: dict[str, tuple[str, str, dict[str, str], str]] = {  # owner, commen
     "ml": ("ml-platform", "Machine learning", {}, ""),
     "ml/embeddings": ("ml-platform", "", {}, ""),
     "ml/embeddings/products": ("ml-platform", "", {}, "product_vectors_index"),
-    "customer success": ("customer-success", "Named by its people", {}, ""),
-    "customer success/emea": ("customer-success", "", {}, "health_scores, renewals"),
+    "customer_success": ("customer-success", "Renewals and health of accounts", {}, ""),
+    "customer_success/emea": ("customer-success", "", {}, "health_scores, renewals"),
     "partners": ("partner-desk", "", {}, ""),
-    "partners/zürich": ("partner-desk", "Rückversicherer", {"sprache": "de-CH"}, "contracts"),
+    "partners/zurich": ("partner-desk", "Rückversicherer", {"sprache": "de-CH"}, "contracts"),
 }
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import IO, Self
 
+from nestsync.embedded.process import lock_folder
 from nestsync.embedded.sample import datasets, lakehouse, warehouse
 from nestsync.embedded.servers import HiveMetastore, IcebergRest
 
@@ -27,17 +28,20 @@ class Estate:
         self.lakehouse = IcebergRest(self.home / "lakehouse")
         self.datasets = self.home / "datasets"
         self.target = IcebergRest(self.home / "target")
+        self._lock: IO[bytes] | None = None
 
     def start(self, report: Report = lambda text: None) -> Self:
         """Start the servers, and fill the sources where that was not done yet; `report` hears what is being done.
 
-        Raises `ServerFailed`, and `PrerequisiteMissing` or `JarsUnavailable` when the servers cannot be had.
+        Raises `ServerFailed`, also when another estate runs on this folder, and `PrerequisiteMissing` or
+        `JarsUnavailable` when the servers cannot be had.
         """
-        for server in (self.warehouse, self.lakehouse):  # one after the other: they share the jars' lock
-            server.fetch(report)
+        self._lock = self._lock or lock_folder(self.home, "another sample estate")
         steps = (self._start_warehouse, self._start_lakehouse, self._fill_datasets, self.target.start)
-        report("starting the catalogs")
         try:
+            for server in (self.warehouse, self.lakehouse):  # one after the other: they share the jars' lock
+                server.fetch(report)
+            report("starting the catalogs")
             with ThreadPoolExecutor(len(steps)) as pool:
                 for task in [pool.submit(step) for step in steps]:
                     task.result()
@@ -50,6 +54,9 @@ class Estate:
         """Stop the servers; what they hold stays."""
         for server in (self.warehouse, self.lakehouse, self.target):
             server.stop()
+        if self._lock:
+            self._lock.close()
+            self._lock = None
 
     def __enter__(self) -> Self:
         return self.start()
