@@ -38,8 +38,8 @@ WRITTEN: list[tuple[str, dict[str, str], Levels, str]] = [
     ("trino", {}, ("a", "b", "c"), '"a.b.c"'),
     ("trino", {}, ('a"b', "a b"), '"a""b.a b"'),
     ("lance", {}, ("cat2", "cat5"), "cat2$cat5"),
-    ("lance", {"delimiter": "."}, ("cat2", "cat5"), "cat2.cat5"),
-    ("lance", {"delimiter": "::"}, ("a:b", "c"), "a:b::c"),
+    ("lance", {"separator": "."}, ("cat2", "cat5"), "cat2.cat5"),
+    ("lance", {"separator": "::"}, ("a:b", "c"), "a:b::c"),
     ("lance", {}, (), ""),
     ("lance", {}, ("a", ""), "a$"),
     ("lance-hive", {}, ("catalog", "database"), "catalog$database"),
@@ -104,7 +104,7 @@ READ: list[tuple[str, dict[str, str], str, Levels]] = [
     ("trino", {}, "Sales", ("sales",)),
     ("trino", {}, '" a .. b "', ("a", "b")),
     ("lance", {}, "$", ()),
-    ("lance", {"delimiter": "::"}, "::", ()),
+    ("lance", {"separator": "::"}, "::", ()),
     ("hive", {}, "sales", ("hive", "sales")),
     ("hive", {"default_catalog": "spark"}, "sales", ("spark", "sales")),
     ("hive", {}, "a#b", ("hive", "a#b")),
@@ -159,7 +159,7 @@ REFUSED: list[tuple[str, dict[str, str], Levels, int | None, str | None, str, st
     ("lance", {}, ("a", "b$c"), 1, "$", "joins levels", "separator-conflict"),
     ("lance", {}, ("",), 0, None, "root", "round-trip-loss"),
     ("lance", {}, ("", ""), 0, None, "root", "round-trip-loss"),
-    ("lance", {"delimiter": "::"}, ("a:", "b"), 0, "::", "runs into", "round-trip-loss"),
+    ("lance", {"separator": "::"}, ("a:", "b"), 0, "::", "runs into", "round-trip-loss"),
     ("lance-hive", {}, ("c", "d", "e"), 2, None, "one level too many", "too-deep"),
     ("lance-hive", {}, ("c", "d$e"), 1, "$", "joins levels", "separator-conflict"),
     ("lance-hive", {}, ("c", ""), 1, None, "empty level", "empty-level"),
@@ -228,6 +228,7 @@ def test_a_refused_table_blames_its_name_or_a_level(
     assert refusal is not None
     assert refusal.level_index == index
     assert reason in refusal.reason
+    assert refusal.character is None or refusal.character in (refusal.level or "")
 
 
 UNREADABLE: list[tuple[str, dict[str, str], str, str]] = [
@@ -269,6 +270,8 @@ UNREADABLE: list[tuple[str, dict[str, str], str, str]] = [
     ("lance-hive", {}, "a$", "empty level"),
     ("hive", {}, "@cat#", "the request form @catalog#, a catalog without a database"),
     ("hive", {}, "@cat#!", "the request form @catalog#!, an empty database"),
+    ("hive", {}, "a#", "ends in '#'"),
+    ("hive", {}, "a#b!", "ends in '!'"),
     ("hive", {}, "@sales", "names no catalog"),
     ("hive", {}, "@sales!", "names no catalog"),
     ("hive", {}, "@", "names no catalog"),
@@ -280,7 +283,9 @@ UNREADABLE: list[tuple[str, dict[str, str], str, str]] = [
 def test_a_text_that_means_nothing_is_refused(name: str, options: dict[str, str], text: str, reason: str) -> None:
     with pytest.raises(NameRefused, match=r".") as caught:
         dialect(name, **options).decode(text)
-    assert reason in caught.value.refusal.reason
+    refusal = caught.value.refusal
+    assert reason in refusal.reason
+    assert refusal.character is None or refusal.character in (refusal.level or "")
     assert caught.value.where == name
 
 
@@ -330,7 +335,7 @@ def test_a_text_that_is_no_table_is_refused(name: str, text: str, reason: str) -
     [
         ("iceberg-rest", {"separator": ""}),
         ("iceberg-rest-query", {"separator": ""}),
-        ("lance", {"delimiter": ""}),
+        ("lance", {"separator": ""}),
         ("gravitino", {"separator": ""}),
         ("gravitino", {"separator": "."}),
         ("gravitino", {"separator": "/"}),
@@ -346,6 +351,10 @@ def test_a_text_that_is_no_table_is_refused(name: str, text: str, reason: str) -
 def test_a_separator_that_cannot_be_is_an_error(name: str, options: dict[str, str]) -> None:
     with pytest.raises(SeparatorRefused):
         dialect(name, **options)
+
+
+def test_a_hive_database_that_is_too_deep_would_be_written_dotted() -> None:
+    assert dialect("hive").render(("a", "b", "c")) == "@a#b.c"
 
 
 def test_a_bare_plus_in_a_path_has_a_second_reading() -> None:

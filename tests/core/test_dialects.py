@@ -26,8 +26,8 @@ VARIANTS: dict[str, Dialect] = {name: dialect(name) for name in DIALECTS} | {
     "gravitino ;": dialect("gravitino", separator=";"),
     "gravitino-shipped ::": dialect("gravitino-shipped", separator="::"),
     "gravitino-shipped /": dialect("gravitino-shipped", separator="/"),
-    "lance .": dialect("lance", delimiter="."),
-    "lance ::": dialect("lance", delimiter="::"),
+    "lance .": dialect("lance", separator="."),
+    "lance ::": dialect("lance", separator="::"),
     "hive spark": dialect("hive", default_catalog="spark"),
 }
 every_dialect = pytest.mark.parametrize("d", VARIANTS.values(), ids=VARIANTS)
@@ -190,6 +190,7 @@ def test_an_unknown_dialect_or_option_is_said_by_name() -> None:
         UnknownKind, match="no dialect 'trinity' Hint: the dialects are iceberg-rest, iceberg-rest-query"
     ):
         dialect("trinity")
+    assert dialect("lance", delimiter=".") == dialect("lance", separator=".") != dialect("lance")
     with pytest.raises(UnknownKind, match="no option 'separator'"):
         dialect("spark", separator=".")
     assert UnknownKind("x").exit_code == 2

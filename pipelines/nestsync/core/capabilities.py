@@ -299,7 +299,8 @@ CAPABILITIES: dict[str, Capabilities] = {
             "Lance directory",
             levels=(NameRule(reserved=(("$", "the delimiter"),), may_be_empty=True),),
             table=_LANCE_TABLE,
-            half_accepted="a$b becomes b in a; a table named with %, #, ?, or beyond ASCII is listed and not described",
+            half_accepted="a$b becomes b in a; namespaces are in its manifest alone, and folders show none; a table"
+            " named with %, #, ?, or beyond ASCII is listed and not described",
             evidence=Evidence.TRIED,
             where="pylance 14.0.2, namespaces in its manifest",
         ),

@@ -34,8 +34,12 @@ DIALECTS: dict[str, type[Dialect]] = {
 """Every dialect by its name."""
 
 
+_OTHER_WORDS = {"delimiter": "separator"}
+"""What Gravitino's design and Lance call an option of ours."""
+
+
 def dialect(name: str, **options: str) -> Dialect:
-    """The dialect called `name`, with its own options (``separator``, ``delimiter``, ``default_catalog``).
+    """The dialect called `name`, with its own options (``separator``, also as ``delimiter``; ``default_catalog``).
 
     Raises `UnknownKind` for a name or an option that does not exist, `SeparatorRefused` for a separator that
     cannot be.
@@ -43,6 +47,7 @@ def dialect(name: str, **options: str) -> Dialect:
     kind = DIALECTS.get(name)
     if kind is None:
         raise UnknownKind(f"there is no dialect {name!r}", hint=f"the dialects are {', '.join(DIALECTS)}")
+    options = {_OTHER_WORDS.get(option, option): value for option, value in options.items()}
     unknown = sorted(set(options) - set(getattr(kind, "__dataclass_fields__", ())))
     if unknown:
         raise UnknownKind(f"the dialect {name} has no option {unknown[0]!r}", where=name)

@@ -55,33 +55,34 @@ class Joined(Dialect):
 
 @dataclass(frozen=True, slots=True)
 class Lance(Joined):
-    """Lance's string identifier: ``a$b``, and ``a$b$t`` for a table. A text equal to the delimiter is the root too.
+    """Lance's string identifier: ``a$b``, and ``a$b$t`` for a table. A text equal to the separator is the root too.
 
-    Source: the Lance namespace specification, "Object Identifier" and "Name and Identifier for Root Namespace".
+    Lance calls its separator the delimiter. Source: the Lance namespace specification, "Object Identifier" and
+    "Name and Identifier for Root Namespace".
     """
 
-    delimiter: str = "$"
+    separator: str = "$"
 
     name: ClassVar[str] = "lance"
-    refuses: ClassVar[str] = 'a level or name with the delimiter; `("",)` and `("", "")`'
+    refuses: ClassVar[str] = 'a level or name with the separator; `("",)` and `("", "")`'
 
     def __post_init__(self) -> None:
-        if not self.delimiter:
-            raise SeparatorRefused(self.delimiter, "it is empty", ("$", "."))
+        if not self.separator:
+            raise SeparatorRefused(self.separator, "it is empty", ("$", "."))
 
     @property
     def joint(self) -> str:
-        return self.delimiter
+        return self.separator
 
     def lost(self, levels: Levels) -> Refusal | None:
         if levels == ("", ""):
             return Refusal(
-                0, "", None, "is written as the bare delimiter, which is the root", "levels that are not empty"
+                0, "", None, "is written as the bare separator, which is the root", "levels that are not empty"
             )
         return Joined.lost(self, levels)
 
     def read(self, text: str) -> Levels:
-        return () if text == self.delimiter else Joined.read(self, text)
+        return () if text == self.separator else Joined.read(self, text)
 
 
 @dataclass(frozen=True, slots=True)
