@@ -132,7 +132,7 @@ def test_a_conflict_names_the_key_and_who_differs() -> None:
     (finding,) = tree_of(*sources).findings
     assert (finding.source, finding.levels, finding.target_levels) == ("s", ("x0",), ("t",))
     assert finding.message == (
-        'namespaces that become ["t"] hold different values of "k": s ["x0"], s ["x1"], s ["x2"] and 2 more'
+        'namespaces that become ["t"] hold different values of "k", for example s ["x0"] and s ["x4"]'
     )
 
 

@@ -56,7 +56,12 @@ def shown(levels: Levels) -> str:
 
     JSON reads it back as the same levels. Escapes are in upper case, as Spark's ``to_json`` writes them.
     """
-    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04X}", json_text(levels))
+    return shown_json(levels)
+
+
+def shown_json(value: object) -> str:
+    """Any `value` that `json_text` takes, with the texts in it escaped as `shown` escapes levels."""
+    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04X}", json_text(value))
 
 
 def quoted(text: str) -> str:

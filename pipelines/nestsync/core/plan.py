@@ -121,6 +121,7 @@ def plan_actions(
     return Plan(actions, tuple(finding for finding in found if finding is not None))
 
 
+# The reasons, in pieces: `stages.plan` puts them together in Spark.
 ABSENT = "the target does not hold it"
 ABSENT_PARENT = "the target does not hold it; it is a parent of what is wanted"
 BLOCKED = "a blocking finding or an unreadable source namespace stands on it, above it, or on all that wants it"

@@ -11,14 +11,11 @@ from itertools import chain
 
 from nestsync.core.claims import Claim, Claimant, PropertyKeys, SourceObject, claim_of, shadowed, wanted_properties
 from nestsync.core.findings import RULES, Finding, Severity
-from nestsync.core.hierarchy import scopes, within
+from nestsync.core.hierarchy import scopes
 from nestsync.core.identifiers import Levels, quoted, shown
 
 CLAIMANTS_KEPT = 10
 """How many claimants a wanted namespace names: the parent of a whole catalog would name all of it otherwise."""
-
-CLAIMANTS_SHOWN = 3
-"""How many of them a message names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +70,7 @@ def wanted_tree(
     explicit = _group((claim.target, claim) for claim in claims if claim.is_namespace)
     implied = _group((parent, claim) for claim in claims for parent in _implied(claim, explicit))
     found = tuple(map(adjust, chain(_property_findings(explicit, settings), _parent_findings(implied, settings))))
-    blocked = _blocked(explicit, implied, _blocking(findings), _blocking(found))
+    blocked = _blocked(claims, (*explicit, *implied), _blocking(findings), _blocking(found))
     properties = {levels: _merged(group, settings) for levels, group in explicit.items()}
     properties |= {levels: _owned(wishes, settings) for levels, wishes in implied.items()}
     tree = (
@@ -159,13 +156,15 @@ def _conflict_finding(
 ) -> Finding:
     """Blocking, unless the first source in the configured order speaks with one voice."""
     first = held[0][0]
+    by_value = sorted((value, claim.claimant) for _, claim, value in held)
+    least, greatest = by_value[0][1], by_value[-1][1]
     decided = first < len(settings.source_order) and len({value for rank, _, value in held if rank == first}) == 1
     return _finding(
         "property-conflict",
         min((claim for _, claim, _ in held), key=lambda claim: claim.order),
         target,
-        f"namespaces that become {shown(target)} hold different values of {quoted(key)}: "
-        + _named(sorted(claim.claimant for _, claim, _ in held)),
+        f"namespaces that become {shown(target)} hold different values of {quoted(key)}, "
+        f"for example {_named(least)} and {_named(greatest)}",
         f"{settings.source_order[first]} comes first in the configured order of sources and decides"
         if decided
         else "make the values equal, or configure the order of sources that decides",
@@ -194,9 +193,8 @@ def _parent_findings(implied: _Claims, settings: WantedSettings) -> Iterator[Fin
             )
 
 
-def _named(claimants: Sequence[Claimant]) -> str:
-    named = ", ".join(f"{claimant.source} {shown(claimant.levels)}" for claimant in claimants[:CLAIMANTS_SHOWN])
-    return named + (f" and {len(claimants) - CLAIMANTS_SHOWN} more" if len(claimants) > CLAIMANTS_SHOWN else "")
+def _named(claimant: Claimant) -> str:
+    return f"{claimant.source} {shown(claimant.levels)}"
 
 
 def _finding(
@@ -221,11 +219,15 @@ def _blocking(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _blocked(
-    explicit: _Claims, implied: _Claims, checked: Sequence[Finding], found: Sequence[Finding]
+    claims: Sequence[Claim],
+    wanted: Iterable[Levels],
+    checked: Sequence[Finding],
+    found: Sequence[Finding],
 ) -> set[Levels]:
-    """Everything below what a blocking finding or an unreadable claimant stands on, and what only that implies.
+    """What no sound claim asks for: none that is neither spoiled nor below something that is.
 
-    The target of what was found here is the wanted namespace itself; that of a table's check is not.
+    A claim is spoiled by a blocking finding about it, and an unreadable one always. The target of what was found
+    here is the wanted namespace itself; that of a table's check is not.
     """
     spoiled = {(finding.source, finding.object, finding.levels, finding.name) for finding in (*checked, *found)}
 
@@ -233,24 +235,16 @@ def _blocked(
         item = claim.item
         return claim.readable and (item.source, item.object, item.levels, item.name) not in spoiled
 
-    roots = {levels for levels, group in explicit.items() if not all(map(sound, group))}
-    roots |= {f.target_levels for f in checked if f.object == "namespace" and f.target_levels}
-    roots |= {f.target_levels for f in found if f.target_levels}
-
-    def below(levels: Levels) -> bool:
-        return any(within(levels, root) for root in roots)
-
-    def unwanted(wishes: Sequence[Claim]) -> bool:
-        return not any(sound(wish) and not below(wish.target) for wish in wishes)
-
-    return {levels for levels in (*explicit, *implied) if below(levels)} | {
-        levels for levels, wishes in implied.items() if unwanted(wishes)
-    }
+    roots = {claim.target for claim in claims if claim.is_namespace and not sound(claim)}
+    roots |= {finding.target_levels for finding in checked if finding.object == "namespace" and finding.target_levels}
+    roots |= {finding.target_levels for finding in found if finding.target_levels}
+    asking = {claim.target for claim in claims if claim.is_namespace or sound(claim)}
+    asked = {scope for levels in asking if roots.isdisjoint(own := scopes(levels)) for scope in own}
+    return set(wanted) - asked
 
 
 __all__ = [
     "CLAIMANTS_KEPT",
-    "CLAIMANTS_SHOWN",
     "Adjust",
     "WantedNamespace",
     "WantedSettings",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import StringType
 
+from nestsync.core.findings import RULES
 from nestsync.core.identifiers import HIDDEN
+from nestsync.schemas import FINDING_FIELDS, PROPERTIES
 
 _HIDDEN = f"[{HIDDEN}]"
 
@@ -43,4 +46,51 @@ def quoted(text: Column) -> Column:
     return F.substring(inside, F.lit(2), F.length(inside) - 2)
 
 
-__all__ = ["depth", "quoted", "scopes", "shown", "upto"]
+def no_properties() -> Column:
+    """A map without a key, of the type that properties have."""
+    return F.create_map().cast(PROPERTIES)
+
+
+def known(properties: Column) -> Column:
+    """Properties without the keys that have no value, and an empty map for none at all."""
+    return F.coalesce(F.map_filter(properties, lambda _, value: value.isNotNull()), no_properties())
+
+
+def by_key(properties: Column) -> Column:
+    """Properties as a list of (key, value) in the order of their keys: a map itself has no order to rely on."""
+    return F.array_sort(F.map_entries(properties))
+
+
+def as_findings(
+    frame: DataFrame, rule: str, *, target_levels: Column, message: Column, hint: Column, severity: Column | None = None
+) -> DataFrame:
+    """A finding of `rule` for each row of `frame`, whose other `FINDING_FIELDS` are the subject's."""
+    given = {
+        "rule": F.lit(rule),
+        "severity": F.lit(str(RULES[rule].severity)) if severity is None else severity,
+        "target_levels": target_levels,
+        "message": message,
+        "hint": hint,
+    }
+    return frame.select(
+        *(given.get(field.name, F.col(field.name)).cast(field.dataType).alias(field.name) for field in FINDING_FIELDS)
+    )
+
+
+def absent_text() -> Column:
+    """No text: the name of a namespace."""
+    return F.lit(None).cast(StringType())
+
+
+__all__ = [
+    "absent_text",
+    "as_findings",
+    "by_key",
+    "depth",
+    "known",
+    "no_properties",
+    "quoted",
+    "scopes",
+    "shown",
+    "upto",
+]

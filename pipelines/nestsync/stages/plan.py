@@ -1,174 +1,177 @@
-"""Plan: the wanted tree against what the target holds; `core.plan.plan_actions` is the oracle."""
+"""From the wanted tree to actions; `core.plan.plan_actions` is the oracle."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from nestsync.core import plan as core
-from nestsync.core.plan import ActionKind, Strategy
-from nestsync.schemas import ACTION_FIELDS, FINDING_FIELDS, contract
-from nestsync.stages.columns import as_findings, by_key, known, no_properties, shown
+from nestsync.core.plan import (
+    ABSENT,
+    ABSENT_PARENT,
+    BLOCKED,
+    DIFFERS,
+    EQUAL,
+    LEFT_ALONE,
+    SPELLED,
+    UNREADABLE,
+    UNREADABLE_HINT,
+    UPSERT_HINT,
+    ActionKind,
+    Strategy,
+    hash_of_sums,
+)
+from nestsync.schemas import ACTION_FIELDS
+from nestsync.stages.columns import absent_text, as_findings, by_key, known, no_properties, shown
 
 Key = Callable[[Column], Column]
-"""Which levels are one namespace in the target: equal keys are."""
+"""What decides whether two levels are one namespace in the target: equal keys (folded, normalised) mean equal."""
 
-_LANES = 4
-_LANE_DIGITS = 16
+ROWS_A_PARTITION = 10_000
+"""How many rows of a plan are on the driver at once while it is streamed."""
+
+
+def exact(levels: Column) -> Column:
+    """The key of a target that keeps names as they are."""
+    return levels
 
 
 def plan(
-    wanted: DataFrame, held: DataFrame, strategy: Strategy, key: Key = lambda levels: levels
+    wanted: DataFrame, target_objects: DataFrame, strategy: Strategy, key: Key = exact
 ) -> tuple[DataFrame, DataFrame]:
-    """The actions that make the target hold what is wanted (`schemas.ACTION_FIELDS`), and findings about the rest.
+    """The actions that make the target hold what is wanted (`schemas.ACTION_FIELDS`), and findings about it.
 
-    `wanted` is in `schemas.WANTED_FIELDS`, `held` are the target's namespaces as inventoried (`NAMESPACE_FIELDS`).
+    `wanted` is in `schemas.WANTED_FIELDS`, `target_objects` the target's inventory in `NAMESPACE_FIELDS` (rows of
+    other objects are left out). Every wanted namespace gets one action, by what the target holds under its key:
 
-    - What the target lacks is created, parents too; what it holds with equal wanted properties is a `noop`.
-    - Where wanted keys differ, `upsert` sets those keys, `create-only` leaves them with a `target-difference`
-      warning. Keys that only the target holds are nobody's business.
-    - What is blocked stays blocked, whatever the target holds.
-    - A namespace of the target that could not be read is left alone, with a warning.
+    - blocked: ``blocked``, whatever the target holds;
+    - nothing: ``create_namespace`` with all wanted properties;
+    - a namespace that could not be read: ``noop`` and a `target-difference`, for nothing can be compared;
+    - all wanted keys with equal values: ``noop``. Keys that only the target has (it may add some by itself) are
+      left alone and are no difference;
+    - other values: under `create-only` a ``noop`` that lists the keys and a `target-difference` warning, under
+      `upsert` ``set_properties`` with the keys that differ.
+
+    Neither frame is sorted: `in_order` is the order of a plan. Lazy, and both inputs are read twice.
     """
-    compared = _compared(wanted, held, key)
-    actions = compared.select(
-        F.lit("").alias("action_id"),
-        _kind(strategy).alias("kind"),
-        "levels",
-        _properties(strategy).alias("properties"),
-        _reason(strategy).alias("reason"),
-        "claimants",
+    compared = _compared(wanted, target_objects, key)
+    decided = compared.select("*", _kind(strategy).alias("kind")).select(
+        "*", _set(strategy).alias("set"), _reason(strategy).alias("reason")
     )
-    identified = actions.withColumn("action_id", action_id()).select(*contract(*ACTION_FIELDS).names)
-    return identified, _differences(compared, strategy)
-
-
-def _compared(wanted: DataFrame, held: DataFrame, key: Key) -> DataFrame:
-    """Each wanted namespace beside the one that the target holds for it, if any, and the keys that differ."""
-    first = Window.partitionBy("key").orderBy("held_levels")
-    there = (
-        held.select(
-            key(F.col("levels")).alias("key"),
-            F.col("levels").alias("held_levels"),
-            known(F.col("properties")).alias("held"),
-            F.col("status").alias("held_status"),
-            F.col("source").alias("held_source"),
-            F.col("system").alias("held_system"),
-        )
-        .withColumn("place", F.row_number().over(first))
-        .where(F.col("place") == 1)
-        .drop("place")
+    actions = decided.select("kind", "levels", F.col("set").alias("properties"), "reason", "claimants").select(
+        action_id().alias("action_id"), "*"
     )
-    both = wanted.withColumn("key", key(F.col("levels"))).join(there, "key", "left")
-    changed = F.map_filter(F.col("properties"), lambda name, value: ~F.col("held")[name].eqNullSafe(value))
-    return both.withColumn("changed", F.when(F.col("held_status") == "ok", changed))
+    return (
+        actions.select(*(F.col(field.name).cast(field.dataType).alias(field.name) for field in ACTION_FIELDS)),
+        _differences(compared, strategy),
+    )
 
 
-def _absent() -> Column:
-    return F.col("held_levels").isNull()
+def _compared(wanted: DataFrame, target_objects: DataFrame, key: Key) -> DataFrame:
+    """`wanted` with ``held`` (the target's namespace, or null) and ``keys``, those that differ in it."""
+    namespaces = target_objects.where(F.col("object") == "namespace")
+    row = F.struct("source", "system", "levels", "status", known(F.col("properties")).alias("properties"))
+    # Where the target lists two spellings of one key, the smallest stands for both.
+    held = namespaces.groupBy(key(F.col("levels")).alias("_key")).agg(F.min_by(row, "levels").alias("held"))
+    joined = wanted.withColumn("_key", key(F.col("levels"))).join(held, "_key", "left").drop("_key")
+    differing = F.filter(
+        F.map_keys("properties"),
+        lambda name: ~F.try_element_at("properties", name).eqNullSafe(F.try_element_at("held.properties", name)),
+    )
+    return joined.withColumn("keys", F.array_sort(differing))
 
 
 def _unreadable() -> Column:
-    return F.col("held_status") != "ok"
+    return F.col("held.status") != "ok"
 
 
 def _equal() -> Column:
-    return F.size("changed") == 0
+    return F.size("keys") == 0
 
 
 def _kind(strategy: Strategy) -> Column:
     differs = ActionKind.NOOP if strategy is Strategy.CREATE_ONLY else ActionKind.SET_PROPERTIES
     return (
         F.when(F.col("blocked"), str(ActionKind.BLOCKED))
-        .when(_absent(), str(ActionKind.CREATE_NAMESPACE))
+        .when(F.col("held").isNull(), str(ActionKind.CREATE_NAMESPACE))
         .when(_unreadable() | _equal(), str(ActionKind.NOOP))
         .otherwise(str(differs))
     )
 
 
-def _properties(strategy: Strategy) -> Column:
-    changed = no_properties() if strategy is Strategy.CREATE_ONLY else F.col("changed")
+def _set(strategy: Strategy) -> Column:
+    changed = F.map_filter("properties", lambda name, _: F.array_contains("keys", name))
+    creates = F.col("kind") == str(ActionKind.CREATE_NAMESPACE)
     return (
-        F.when(F.col("blocked"), no_properties())
-        .when(_absent(), F.col("properties"))
-        .when(_unreadable(), no_properties())
-        .otherwise(changed)
+        F.when(creates, F.col("properties"))
+        .when(F.col("kind") == str(ActionKind.SET_PROPERTIES), changed)
+        .otherwise(no_properties())
     )
 
 
 def _reason(strategy: Strategy) -> Column:
-    other_spelling = F.concat(F.lit(core.SPELLED), shown(F.col("held_levels")))
-    spelled = F.when(F.col("held_levels") == F.col("levels"), F.lit("")).otherwise(other_spelling)
-    differs = _differs(strategy)
+    spelled = F.when(F.col("held.levels") != F.col("levels"), F.concat(F.lit(SPELLED), shown(F.col("held.levels"))))
+    held = F.when(_unreadable(), F.lit(UNREADABLE)).when(_equal(), F.lit(EQUAL)).otherwise(_differs(strategy))
     return (
-        F.when(F.col("blocked"), F.lit(core.BLOCKED))
-        .when(_absent() & F.col("explicit"), F.lit(core.ABSENT))
-        .when(_absent(), F.lit(core.ABSENT_PARENT))
-        .when(_unreadable(), F.concat(F.lit(core.UNREADABLE), spelled))
-        .when(_equal(), F.concat(F.lit(core.EQUAL), spelled))
-        .otherwise(F.concat(differs, spelled))
+        F.when(F.col("blocked"), BLOCKED)
+        .when(F.col("held").isNull(), F.when(F.col("explicit"), ABSENT).otherwise(ABSENT_PARENT))
+        .otherwise(F.concat(held, F.coalesce(spelled, F.lit(""))))
     )
 
 
 def _differs(strategy: Strategy) -> Column:
-    keys = shown(F.array_sort(F.map_keys("changed")))
-    left_alone = core.LEFT_ALONE if strategy is Strategy.CREATE_ONLY else ""
-    return F.concat(F.lit(core.DIFFERS), keys, F.lit(left_alone))
+    left_alone = LEFT_ALONE if strategy is Strategy.CREATE_ONLY else ""
+    return F.concat(F.lit(DIFFERS), shown(F.col("keys")), F.lit(left_alone))
 
 
 def _differences(compared: DataFrame, strategy: Strategy) -> DataFrame:
-    """What stays different in the target, as warnings about the target's own namespace."""
-    left_alone = (~_equal()) & F.lit(strategy is Strategy.CREATE_ONLY)
-    unread = compared.where(~F.col("blocked") & ~_absent() & (_unreadable() | left_alone))
-    subjects = unread.select(
-        F.col("held_source").alias("source"),
-        F.col("held_system").alias("system"),
+    """A warning for each namespace that the strategy leaves other than wanted, about the target's own."""
+    left_alone = F.lit(strategy is Strategy.CREATE_ONLY) & ~_equal()
+    rows = compared.where(~F.col("blocked") & F.col("held").isNotNull() & (_unreadable() | left_alone))
+    subject = rows.select(
+        F.col("levels").alias("wanted"),
+        "held.source",
+        "held.system",
         F.lit("namespace").alias("object"),
-        F.col("levels").alias("wanted_levels"),
-        F.col("held_levels").alias("levels"),
-        F.lit(None).cast("string").alias("name"),
-        "held_status",
-        "changed",
+        "held.levels",
+        absent_text().alias("name"),
+        "held",
+        "keys",
     )
-    found = as_findings(
-        subjects,
+    return as_findings(
+        subject,
         "target-difference",
-        target_levels=F.col("wanted_levels"),
-        message=F.when(_unreadable(), F.lit(core.UNREADABLE)).otherwise(_differs(strategy)),
-        hint=F.when(_unreadable(), F.lit(core.UNREADABLE_HINT)).otherwise(F.lit(core.UPSERT_HINT)),
+        target_levels=F.col("wanted"),
+        message=F.when(_unreadable(), F.lit(UNREADABLE)).otherwise(_differs(strategy)),
+        hint=F.when(_unreadable(), F.lit(UNREADABLE_HINT)).otherwise(F.lit(UPSERT_HINT)),
     )
-    return found.select(*contract(*FINDING_FIELDS).names)
 
 
 def action_id() -> Column:
     """`core.plan.action_id` of the columns ``kind``, ``levels`` and ``properties``."""
-    pairs = F.transform(by_key(F.col("properties")), lambda pair: F.array(pair["key"], pair["value"]))
-    what = F.struct(F.col("kind").alias("kind"), F.col("levels").alias("levels"), pairs.alias("properties"))
-    return F.sha2(F.to_json(what), 256)
+    pairs = F.transform(by_key(F.col("properties")), lambda entry: F.array(entry["key"], entry["value"]))
+    return F.sha2(F.to_json(F.struct("kind", "levels", pairs.alias("properties"))), 256)
 
 
 def plan_hash(actions: DataFrame) -> str:
-    """`core.plan.plan_hash` of the column ``action_id``; one row comes to the driver, whatever the plan's size."""
+    """`core.plan.plan_hash` of the actions' ids: one row comes to the driver, however many there are."""
     lanes = [
-        F.sum(F.conv(F.substring("action_id", _LANE_DIGITS * lane + 1, _LANE_DIGITS), 16, 10).cast("decimal(38,0)"))
-        for lane in range(_LANES)
+        F.sum(F.conv(F.substring("action_id", 16 * lane + 1, 16), 16, 10).cast("decimal(20,0)")) for lane in range(4)
     ]
-    row = actions.agg(F.count("*"), *lanes).first()
-    count, *sums = row if row is not None else (0,)
-    return core.hash_of_sums(count, (int(total or 0) for total in sums))
+    ((count, *sums),) = actions.agg(F.count(F.lit(1)), *lanes).collect()
+    return hash_of_sums(count, (int(lane or 0) for lane in sums))
 
 
-def recomputed(actions: DataFrame) -> DataFrame:
-    """`actions` with ids made anew from what they do: an edited row gets another id, and the plan another hash."""
-    return actions.withColumn("action_id", action_id())
+def in_order(actions: DataFrame, count: int | None = None) -> DataFrame:
+    """The actions in the order of a plan: parents first, by levels among equals; fit to be streamed.
+
+    Partitions hold about `ROWS_A_PARTITION` rows, because ``toLocalIterator`` brings one at a time to the driver;
+    `count` saves counting the rows.
+    """
+    rows = actions.count() if count is None else count
+    order = [F.size("levels"), F.col("levels")]
+    return actions.repartitionByRange(rows // ROWS_A_PARTITION + 1, *order).sortWithinPartitions(*order)
 
 
-def counts_by_kind(actions: DataFrame) -> dict[str, int]:
-    """How many actions there are of each kind, every kind named."""
-    counted = {row["kind"]: row["count"] for row in actions.groupBy("kind").count().collect()}
-    return {str(kind): counted.get(str(kind), 0) for kind in ActionKind}
-
-
-__all__ = ["Key", "action_id", "counts_by_kind", "plan", "plan_hash", "recomputed"]
+__all__ = ["ROWS_A_PARTITION", "Key", "action_id", "exact", "in_order", "plan", "plan_hash"]
