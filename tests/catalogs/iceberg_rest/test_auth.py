@@ -26,6 +26,8 @@ from tests.catalogs.iceberg_rest.faulty_server import (
 )
 from tests.catalogs.iceberg_rest.reading import levels_of, read
 
+pytestmark = pytest.mark.servers
+
 Options = Callable[..., IcebergRestOptions]
 
 TOKENS = "/v1/oauth/tokens"
@@ -100,11 +102,11 @@ def test_the_token_endpoint_may_be_elsewhere_and_gets_no_headers_of_the_catalog(
     server: FaultyServer, options: Options
 ) -> None:
     TokenServer(server)
-    server.answers["POST", "/login"] = server.answers["POST", TOKENS]
-    address = f"{server.uri}/login"
+    server.answers["POST", "/login/?tenant=t"] = server.answers["POST", TOKENS]
+    address = f"{server.uri}/login/?tenant=t"
     read(options(credential_env="HERE_CREDENTIAL", oauth2_server_uri=address, headers={"X-Realm": "r"}))
     (asked,) = [seen for seen in server.seen if seen.method == "POST"]
-    assert asked.target == "/login"
+    assert asked.target == "/login/?tenant=t"
     assert "X-Realm" not in asked.headers
     assert {seen.headers.get("X-Realm") for seen in server.seen if seen.method == "GET"} == {"r"}
 

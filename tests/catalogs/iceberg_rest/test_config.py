@@ -190,6 +190,12 @@ def test_a_configuration_that_makes_no_sense_is_unreachable(
     assert said in str(caught.value)
 
 
+def test_settings_of_others_may_hold_anything(server: FaultyServer, options: Options) -> None:
+    server.get("/v1/config", reply({"defaults": {"x": 5, "prefix": None}, "overrides": {"y": {"z": True}}}))
+    server.get("/v1/namespaces", namespaces())
+    assert read(options()) == []
+
+
 def test_null_maps_are_empty(server: FaultyServer, options: Options) -> None:
     server.get("/v1/config", reply({"defaults": None, "overrides": None})).get("/v1/namespaces", namespaces())
     assert read(options()) == []

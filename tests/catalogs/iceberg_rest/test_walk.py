@@ -22,6 +22,8 @@ from tests.catalogs.iceberg_rest.faulty_server import (
 )
 from tests.catalogs.iceberg_rest.reading import by_identifier, levels_of, read
 
+pytestmark = pytest.mark.servers
+
 Options = Callable[..., IcebergRestOptions]
 
 

@@ -12,6 +12,8 @@ from nestsync.catalogs.iceberg_rest import ROOM, IcebergRestOptions
 from nestsync.errors import AlreadyExists, CatalogUnreachable, ObjectError
 from tests.catalogs.iceberg_rest.faulty_server import FaultyServer, Reply, config, error, namespace, reply
 
+pytestmark = pytest.mark.servers
+
 Options = Callable[..., IcebergRestOptions]
 
 UPDATED: dict[str, list[str]] = {"updated": [], "removed": [], "missing": []}

@@ -226,7 +226,7 @@ class IcebergRestClient:
             client_secret=client_secret,
             scope=self._options.scope,
             endpoint=endpoint,
-            label=f"POST {endpoint}" if elsewhere else label("POST", endpoint),
+            label=f"POST {endpoint.partition('?')[0]}" if elsewhere else label("POST", endpoint),
             headers={} if elsewhere else self._headers,
         )
 

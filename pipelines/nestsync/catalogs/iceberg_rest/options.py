@@ -10,18 +10,19 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from nestsync.catalogs.base import CatalogOptions, PathText
 
 
-def _http_address(text: str) -> str:
+def _token_endpoint(text: str) -> str:
     parts = urlsplit(text)
     if parts.username is not None or parts.password is not None:
         raise ValueError("it must not hold a user or a password; name environment variables instead (credential_env)")
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"{text!r} must start with http:// or https:// and name a host")
-    if parts.query or parts.fragment:
-        raise ValueError(f"{text!r} must end before any '?' or '#'")
-    return text.rstrip("/")
+    return text
 
 
-HttpAddress = Annotated[str, AfterValidator(_http_address)]
+def _catalog_address(text: str) -> str:
+    if "?" in text or "#" in text:
+        raise ValueError("it must end before any '?' or '#'")
+    return _token_endpoint(text).rstrip("/")
 
 
 class IcebergRestOptions(CatalogOptions):
@@ -29,7 +30,7 @@ class IcebergRestOptions(CatalogOptions):
 
     model_config = ConfigDict(hide_input_in_errors=True)  # an address that is refused may hold a password
 
-    uri: HttpAddress = Field(
+    uri: Annotated[str, AfterValidator(_catalog_address)] = Field(
         description="The address of the catalog, up to and without `/v1`; must start with `http://` or `https://`."
     )
     warehouse: str | None = Field(default=None, description="The warehouse to ask `/v1/config` for.")
@@ -45,8 +46,8 @@ class IcebergRestOptions(CatalogOptions):
         description="The name of an environment variable that holds `client_id:client_secret`, "
         "for the OAuth2 client credentials flow.",
     )
-    oauth2_server_uri: HttpAddress | None = Field(
-        default=None, description="The OAuth2 token endpoint; `/v1/oauth/tokens` of the catalog by default."
+    oauth2_server_uri: Annotated[str, AfterValidator(_token_endpoint)] | None = Field(
+        default=None, description="The OAuth2 token endpoint, whole; `/v1/oauth/tokens` of the catalog by default."
     )
     scope: str = Field(default="catalog", description="The OAuth2 scope to ask for.")
     headers: dict[str, str] = Field(

@@ -16,6 +16,7 @@ from nestsync.core.identifiers import Levels
 
 DEFAULT_SEPARATOR = "\x1f"
 _LIST_VIEWS = "GET /v1/{prefix}/namespaces/{namespace}/views"
+_USED = frozenset({"uri", "prefix", "namespace-separator", "view-endpoints-supported"})
 _KEPT_IN_PREFIX = "/%!$&'()*+,;=:@~"  # a server may give a prefix of several segments, or one already encoded
 
 
@@ -106,8 +107,8 @@ def server_from(content: Any, options: IcebergRestOptions) -> Server:
     """
     if not isinstance(content, dict) or not ("defaults" in content or "overrides" in content):
         raise Malformed("the answer holds neither defaults nor overrides: this is no Iceberg REST catalog")
-    defaults = text_map(content.get("defaults"), "defaults")
-    overrides = text_map(content.get("overrides"), "overrides")
+    defaults = _settings(content.get("defaults"), "defaults")
+    overrides = _settings(content.get("overrides"), "overrides")
     ours = {"uri": options.uri} | ({} if options.prefix is None else {"prefix": options.prefix})
     settings = {**defaults, **ours, **overrides}
     return Server(
@@ -116,6 +117,13 @@ def server_from(content: Any, options: IcebergRestOptions) -> Server:
         separator=_separator(settings),
         views=_views(content.get("endpoints"), settings),
     )
+
+
+def _settings(content: Any, what: str) -> dict[str, str]:
+    """The settings that matter here, from one part of the answer; null is none, and others may hold anything."""
+    if not isinstance(content, dict | None):
+        raise Malformed(f"the {what} are no object")
+    return text_map({key: value for key, value in (content or {}).items() if key in _USED and value is not None}, what)
 
 
 def _base(address: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -26,6 +27,7 @@ MAX_BACK_OFF = 5.0
 MAX_RETRY_AFTER = 30.0
 MAX_ANSWER_BYTES = 512 * 1024 * 1024
 _CHUNK = 65536
+_CONNECTION = re.compile(r"^(<.*?>|HTTPS?Connection\(.*?\)): ")  # how urllib3 begins the text of an error
 
 
 class RequestFailed(ObjectError):
@@ -230,4 +232,4 @@ def _cause(error: BaseException) -> str:
     text = str(reason)
     if isinstance(reason, OSError) and reason.strerror:
         text = reason.strerror
-    return text.rpartition(">: ")[2] or type(reason).__name__
+    return _CONNECTION.sub("", text) or type(reason).__name__
