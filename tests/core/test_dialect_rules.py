@@ -349,8 +349,12 @@ def test_a_text_that_is_no_table_is_refused(name: str, text: str, reason: str) -
     ids=str,
 )
 def test_a_separator_that_cannot_be_is_an_error(name: str, options: dict[str, str]) -> None:
-    with pytest.raises(SeparatorRefused):
+    with pytest.raises(SeparatorRefused) as caught:
         dialect(name, **options)
+    assert caught.value.alternatives
+    for alternative in caught.value.alternatives:
+        assert len(alternative) == 1
+        dialect(name, separator=alternative)
 
 
 def test_a_hive_database_that_is_too_deep_would_be_written_dotted() -> None:

@@ -116,8 +116,8 @@ class Dialect(ABC):
     def table_refusal(self, levels: Levels, name: str) -> Refusal | None:
         """Why `encode_table` refuses the table `name` in `levels`; None when it does not."""
         if not name:
-            return Refusal(len(levels), name, None, "is empty", "a table name of one character or more")
-        return _unwritable((*levels, name)) or self.lost_table(levels, name) or self._namespace_refusal(levels)
+            return Refusal(len(levels), name, None, "is empty", "a name of one character or more", "empty-level")
+        return _unwritable((*levels, name)) or self._namespace_refusal(levels) or self.lost_table(levels, name)
 
     def _namespace_refusal(self, levels: Levels) -> Refusal | None:
         return self.refusal(levels)

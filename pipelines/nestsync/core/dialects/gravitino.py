@@ -154,8 +154,8 @@ class GravitinoShipped(_PlainTable):
         return self._split(text.replace(GRAVITINO_STORAGE, self.separator), self.separator)
 
 
-_BARE_IN_STORAGE = frozenset({".", "%", GRAVITINO_STORAGE})
+_ENCODED_IN_STORAGE = frozenset({".", "%", GRAVITINO_STORAGE})
 
 
 def _encode_minimally(level: str) -> str:
-    return "".join(percent.encode_bytes(c) if c in _BARE_IN_STORAGE else c for c in level)
+    return "".join(percent.encode_bytes(c) if c in _ENCODED_IN_STORAGE else c for c in level)
