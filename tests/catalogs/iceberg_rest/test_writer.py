@@ -22,7 +22,7 @@ UPDATED: dict[str, list[str]] = {"updated": [], "removed": [], "missing": []}
 @pytest.fixture
 def writer(server: FaultyServer, options: Options) -> Iterator[CatalogWriter]:
     assert ROOM.writer is not None
-    opened = ROOM.writer(options(read_timeout=0.5), "target")
+    opened = ROOM.writer(options(read_timeout=1.0), "target")
     yield opened
     opened.close()
 
@@ -82,7 +82,7 @@ REFUSALS = [
     pytest.param(Reply(200, b"<html>"), "which is no JSON", id="HTML"),
     pytest.param(reply([]), "holds no list of texts", id="wrong shape"),
     pytest.param(Reply(307, b"", {"Location": "/v1/other"}), "answered 307", id="redirect"),
-    pytest.param(Reply(200, b"{}", delay=1.2), "no answer within 0.5 s", id="slow"),
+    pytest.param(Reply(200, b"{}", delay=2.5), "no answer within 1 s", id="slow"),
 ]
 
 
