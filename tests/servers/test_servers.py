@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -24,7 +25,10 @@ LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F"}
 
 def listening(pid: int) -> set[tuple[str, int]]:
     """The (address, port) pairs, addresses in the kernel's own hexadecimal, that a process listens on."""
-    links = [os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir()]
+    links = []
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # the server closes files all the time
+            links.append(os.readlink(link))
     mine = {link[len("socket:[") : -1] for link in links if link.startswith("socket:[")}
     tables = [Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:] for table in ("tcp", "tcp6")]
     rows = [line.split() for table in tables for line in table]
@@ -36,11 +40,12 @@ def gone(pid: int, within: float = 15.0) -> bool:
     deadline = time.monotonic() + within
     while time.monotonic() < deadline:
         try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except (FileNotFoundError, ProcessLookupError):
+            os.kill(pid, 0)
+        except ProcessLookupError:
             return True
-        if state == "Z":  # dead; whoever adopted it has not looked yet
-            return True
+        stat = Path(f"/proc/{pid}/stat")
+        if stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z":
+            return True  # dead; whoever adopted it has not looked yet
         time.sleep(0.05)
     return False
 
