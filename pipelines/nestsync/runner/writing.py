@@ -11,7 +11,7 @@ from nestsync.runner.reading import found
 from nestsync.stages.apply import WRITES, ApplyResult, ApplySettings, apply
 from nestsync.stages.drift import drift, refuse_drift
 from nestsync.stages.inventory import read_catalogs
-from nestsync.stages.journal import Journal, acted_on, read_journal
+from nestsync.stages.journal import Journal, read_journal
 from nestsync.stages.plan import plan, plan_hash
 from nestsync.stages.plan_files import check_unedited, write_plan_files
 from nestsync.stages.verify import verify
@@ -106,7 +106,7 @@ def _refuse_drift(context: RunContext) -> None:
     """A plan that no longer fits what is there is refused, but for what this run changed itself."""
     now = read_catalogs(context.spark, context.catalogs(), objects="namespaces")
     journals = context.workspace.folder("journal", context.run_id)
-    refuse_drift(drift(context.objects(), now, acted_on(read_journal(context.spark, journals))))
+    refuse_drift(drift(context.objects(), now, read_journal(context.spark, journals)))
 
 
 def verified(context: RunContext) -> dict[str, int]:

@@ -5,6 +5,7 @@ What decides is the plan; apply adds nothing to it and stops at the first sign t
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -18,8 +19,9 @@ from nestsync.catalogs.base import CatalogWriter
 from nestsync.core.hierarchy import ancestors
 from nestsync.core.identifiers import Levels, shown
 from nestsync.core.plan import ActionKind, Strategy, changed_keys
-from nestsync.errors import ActionsFailed, AlreadyExists, CatalogUnreachable, ObjectError
+from nestsync.errors import ActionsFailed, AlreadyExists, CatalogUnreachable, NestsyncError, ObjectError
 from nestsync.stages.journal import Entry, Event, Journal, settled
+from nestsync.stages.plan import in_order
 
 WRITES = (ActionKind.CREATE_NAMESPACE, ActionKind.SET_PROPERTIES)
 """The kinds of action that send something."""
@@ -27,15 +29,20 @@ FAILURES_SHOWN = 5
 _WAITING_PER_THREAD = 4
 
 Progress = Callable[[int, int], None]
-"""Told how many actions of how many are done."""
+"""Told how many writes of how many are done."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApplySettings:
-    """How to write: the plan's own strategy, and how many requests at once."""
+    """How to write: the plan's own strategy, how many requests at once, and how many may fail.
+
+    A target that refuses `failure_limit` of them is not asked any further. Requests are sent again by the writer,
+    which knows what is safe to send again.
+    """
 
     strategy: Strategy = Strategy.CREATE_ONLY
     concurrency: int = 8
+    failure_limit: int = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,35 +89,47 @@ def apply(
 
     Namespaces of one depth are written at once, up to `settings.concurrency`; the next depth begins when they are
     done, and nothing is tried below one that failed. An intent is on the disk before its request is sent, the
-    outcome after it. What the target holds already is a success only after its properties were compared.
+    outcome after it. What the target holds already is a success only after its properties were compared. The
+    driver holds a bounded share of the plan, whatever its size.
 
     Raises `CatalogUnreachable` when the target stops answering before anything was written, `ActionsFailed` when it
-    does so later; the journal says in both cases how far it came.
+    does so later or refuses `settings.failure_limit` actions, `JournalUnwritable`. The journal says in each case,
+    and after an interrupt, how far it came; applying the same run again goes on from there.
     """
-    counted = {row["kind"]: row["count"] for row in actions.groupBy("kind").count().collect()}
-    writes = actions.where(F.col("kind").isin([str(kind) for kind in WRITES]))
-    left = writes.join(settled(ledger), "action_id", "left_anti").withColumn("depth", F.size("levels"))
-    run = _Run(writer, journal, settings, sum(counted.get(kind, 0) for kind in WRITES), on_progress)
-    ordered = left.orderBy("depth", "levels").toLocalIterator(prefetchPartitions=True)
+    done = settled(ledger).withColumn("done", F.lit(True))
+    marked = actions.join(done, "action_id", "left")
+    counted = {(row["kind"], row["done"]): row["count"] for row in marked.groupBy("kind", "done").count().collect()}
+    left = sum(counted.get((kind, None), 0) for kind in WRITES)
+    earlier = sum(counted.get((kind, True), 0) for kind in WRITES)
+    run = _Run(writer, journal, settings, _Tally(left + earlier, earlier, on_progress))
+    to_do = marked.where(F.col("done").isNull() & F.col("kind").isin([str(kind) for kind in WRITES]))
+    if left:
+        rows = in_order(to_do, left).toLocalIterator(prefetchPartitions=True)
+        _send(run, rows, left)
+    tally = run.tally
+    return ApplyResult(
+        applied=tally.ended[Event.APPLIED],
+        skipped=tally.ended[Event.SKIPPED] + earlier + counted.get((ActionKind.NOOP, None), 0),
+        failed=tally.ended[Event.FAILED],
+        blocked=counted.get((ActionKind.BLOCKED, None), 0),
+        failures=tuple(tally.failures),
+    )
+
+
+def _send(run: _Run, rows: Iterable[Row], left: int) -> None:
+    """Depth by depth, whatever the rows ask for."""
     try:
-        for _, rows in groupby(ordered, key=lambda row: row["depth"]):
-            run.take(map(_step, rows))
+        for _, of_one_depth in groupby(rows, key=lambda row: len(row["levels"])):
+            run.take(map(_step, of_one_depth))
     except CatalogUnreachable as gone:
-        if not run.ended[Event.APPLIED]:
+        written = run.tally.ended[Event.APPLIED]
+        if not written:
             raise
         raise ActionsFailed(
-            f"the target stopped answering after {run.ended[Event.APPLIED]:,} writes: {gone.what}",
+            f"the target stopped answering after {written:,} of {left:,} writes: {gone.what}",
             where=gone.where,
             hint="apply the same run again: it goes on from there",
         ) from gone
-    failed, applied = run.ended[Event.FAILED], run.ended[Event.APPLIED]
-    return ApplyResult(
-        applied=applied,
-        skipped=run.planned - applied - failed + counted.get(ActionKind.NOOP, 0),
-        failed=failed,
-        blocked=counted.get(ActionKind.BLOCKED, 0),
-        failures=tuple(run.failures),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,55 +147,93 @@ def _step(row: Row) -> _Step:
     return _Step(row["action_id"], ActionKind(row["kind"]), tuple(row["levels"]), dict(row["properties"]))
 
 
-class _Run:
-    """The steps of one apply. Threads send and journal; what came of it is counted by the one that waits."""
+class _Tally:
+    """What came of the steps so far; only the thread that waits for them counts."""
 
-    def __init__(
-        self, writer: CatalogWriter, journal: Journal, settings: ApplySettings, planned: int, on_progress: Progress
-    ) -> None:
-        self.planned = planned
+    def __init__(self, total: int, earlier: int, on_progress: Progress) -> None:
         self.ended: Counter[Event] = Counter()
         self.failures: list[Failure] = []
+        self._total = total
+        self._earlier = earlier
+        self._on_progress = on_progress
+
+    def add(self, entry: Entry) -> None:
+        self.ended[entry.event] += 1
+        if entry.event is Event.FAILED and len(self.failures) < FAILURES_SHOWN:
+            self.failures.append(Failure(entry.levels, entry.detail or ""))
+        self._on_progress(self._earlier + self.ended.total(), self._total)
+
+
+class _Run:
+    """The steps of one apply: threads send and journal, one thread waits for them."""
+
+    def __init__(self, writer: CatalogWriter, journal: Journal, settings: ApplySettings, tally: _Tally) -> None:
+        self.tally = tally
         self._writer = writer
         self._journal = journal
         self._settings = settings
-        self._on_progress = on_progress
-        self._fallen: set[Levels] = set()
+        self._refused: set[Levels] = set()
+        self._stopped = threading.Event()
+        self._waiting: set[Future[Entry | None]] = set()
 
     def take(self, steps: Iterator[_Step]) -> None:
         """Do the steps of one depth, a bounded number of them waiting at a time."""
-        waiting: set[Future[Entry]] = set()
         with ThreadPoolExecutor(self._settings.concurrency, thread_name_prefix="apply") as pool:
             try:
                 for step in steps:
-                    waiting.add(pool.submit(self._do, step))
-                    if len(waiting) >= self._settings.concurrency * _WAITING_PER_THREAD:
-                        done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                        self._count(done)
-                self._count(waiting)
+                    self._waiting.add(pool.submit(self._do, step))
+                    if len(self._waiting) >= self._settings.concurrency * _WAITING_PER_THREAD:
+                        self._collect()
+                while self._waiting:
+                    self._collect()
             except BaseException:
+                self._stopped.set()
                 pool.shutdown(wait=True, cancel_futures=True)
-                self._count(future for future in waiting if future.done() and not _broke(future))
+                self._count(future for future in self._waiting if not future.cancelled())
                 raise
 
-    def _count(self, futures: Iterable[Future[Entry]]) -> None:
-        for future in futures:
-            entry = future.result()
-            self.ended[entry.event] += 1
-            if entry.event is Event.FAILED:
-                self._fallen.add(entry.levels)
-                if len(self.failures) < FAILURES_SHOWN:
-                    self.failures.append(Failure(entry.levels, entry.detail or ""))
-            self._on_progress(self.ended.total(), self.planned)
+    def _collect(self) -> None:
+        """Wait for one step at least; count what ended, and only then raise what broke."""
+        ended, self._waiting = wait(self._waiting, return_when=FIRST_COMPLETED)
+        broken = self._count(ended)
+        if broken is not None:
+            raise broken
+        if len(self._refused) >= self._settings.failure_limit:
+            raise ActionsFailed(
+                f"the target refused {len(self._refused):,} actions, and was not asked any further: "
+                f"{self.tally.failures[0].detail}",
+                where=shown(self.tally.failures[0].levels),
+                hint="mend what it says, then apply the same run again: it goes on from there",
+            )
 
-    def _do(self, step: _Step) -> Entry:
-        """Intent, request, outcome. Raises `CatalogUnreachable`, and then leaves the intent without an outcome."""
-        entry = self._attempt(step)
-        self._journal.record(entry)
+    def _count(self, futures: Iterable[Future[Entry | None]]) -> BaseException | None:
+        broken: BaseException | None = None
+        for future in futures:
+            error = future.exception()
+            if error is not None:
+                broken = broken or error
+            elif (entry := future.result()) is not None:
+                self.tally.add(entry)
+        return broken
+
+    def _do(self, step: _Step) -> Entry | None:
+        """Intent, request, outcome; nothing at all once something broke."""
+        if self._stopped.is_set():
+            return None
+        try:
+            entry = self._attempt(step)
+            self._journal.record(entry)
+        except CatalogUnreachable as gone:
+            self._stopped.set()
+            self._journal.record(step.entry(Event.FAILED, f"whether it was done is not known: {gone}"))
+            raise
+        except BaseException:
+            self._stopped.set()
+            raise
         return entry
 
     def _attempt(self, step: _Step) -> Entry:
-        above = next((levels for levels in ancestors(step.levels) if levels in self._fallen), None)
+        above = next((levels for levels in ancestors(step.levels) if levels in self._refused), None)
         if above is not None:
             return step.entry(Event.FAILED, f"not tried: its parent {shown(above)} failed")
         self._journal.record(step.entry(Event.INTENT))
@@ -186,7 +243,11 @@ class _Run:
             self._writer.update_namespace(step.levels, step.properties)
             return step.entry(Event.APPLIED)
         except ObjectError as error:
-            return step.entry(Event.FAILED, str(error))
+            return self._refusal(step, error)
+
+    def _refusal(self, step: _Step, error: NestsyncError) -> Entry:
+        self._refused.add(step.levels)
+        return step.entry(Event.FAILED, str(error))
 
     def _create(self, step: _Step) -> Entry:
         try:
@@ -196,10 +257,10 @@ class _Run:
         return step.entry(Event.APPLIED)
 
     def _found_there(self, step: _Step, error: AlreadyExists) -> Entry:
-        """Somebody, or our own request before a retry, was first: what is there decides."""
+        """Somebody, or our own request before it was sent again, was first: what is there decides."""
         held = self._writer.namespace_properties(step.levels)
         if held is None:
-            return step.entry(Event.FAILED, f"it cannot be created and cannot be found: {error}")
+            return self._refusal(step, ObjectError(f"it cannot be created and cannot be found: {error}"))
         keys = changed_keys(step.properties, held)
         if not keys:
             return step.entry(Event.SKIPPED, "it was there already, with equal properties")
@@ -207,12 +268,11 @@ class _Run:
             return step.entry(
                 Event.SKIPPED, f"it was there already, and create-only leaves what differs: {shown(keys)}"
             )
-        self._writer.update_namespace(step.levels, {key: step.properties[key] for key in keys})
-        return step.entry(Event.APPLIED, f"it was there already; these keys were made equal: {shown(keys)}")
+        changes = {key: step.properties[key] for key in keys}
+        change = _Step(step.action_id, ActionKind.SET_PROPERTIES, step.levels, changes)
+        self._journal.record(change.entry(Event.INTENT))
+        self._writer.update_namespace(step.levels, changes)
+        return change.entry(Event.APPLIED, f"it was there already; these keys were made equal: {shown(keys)}")
 
 
-def _broke(future: Future[Entry]) -> bool:
-    return future.cancelled() or future.exception() is not None
-
-
-__all__ = ["WRITES", "ApplyResult", "ApplySettings", "Failure", "apply"]
+__all__ = ["WRITES", "ApplyResult", "ApplySettings", "Failure", "Progress", "apply"]

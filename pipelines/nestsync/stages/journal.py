@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,16 +16,25 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
-from nestsync.core.identifiers import Levels
+from nestsync.core.identifiers import Levels, escape_surrogates
+from nestsync.errors import NestsyncError
 from nestsync.schemas import LEDGER_FIELDS, contract
 
 _MOMENT = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"
+_TORN = "_torn"
+
+
+class JournalUnwritable(NestsyncError):
+    """The journal cannot be written; nothing is sent that it does not hold."""
+
+    code: ClassVar[str] = "journal-unwritable"
+    exit_code: ClassVar[int] = 1
 
 
 class Event(StrEnum):
@@ -48,36 +58,60 @@ class Entry:
     detail: str | None = None
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
+    def line(self) -> bytes:
+        """The entry as one line of ASCII: whatever is in a name, a line break ends an entry and nothing else."""
+        content = {
+            "action_id": self.action_id,
+            "kind": self.kind,
+            "levels": list(self.levels),
+            "event": str(self.event),
+            "properties": dict(self.properties),
+            "detail": None if self.detail is None else escape_surrogates(self.detail),
+            "at": self.at.isoformat(timespec="microseconds"),
+        }
+        return json.dumps(content, ensure_ascii=True).encode("ascii") + b"\n"
+
 
 class Journal:
     """The journal of one writer; `record` may be called from several threads, and returns once the disk has it."""
 
     def __init__(self, folder: Path, writer: str) -> None:
-        self._file = (folder / f"{writer}.jsonl").open("ab", buffering=0)
+        self.path = folder / f"{writer}.jsonl"
+        self._file = self.path.open("ab", buffering=0)
         self._lock = threading.Lock()
+        self._whole = True
         self._begin_a_line()
         _sync_folder(folder)
 
     def _begin_a_line(self) -> None:
         """End a line that an earlier process tore: what comes next must not be glued to it."""
-        path = Path(self._file.name)
-        if path.stat().st_size and not path.read_bytes().endswith(b"\n"):
-            self._file.write(b"\n")
+        with self.path.open("rb") as written:
+            if written.seek(0, os.SEEK_END):
+                written.seek(-1, os.SEEK_END)
+                if written.read(1) != b"\n":
+                    self._file.write(b"\n")
 
     def record(self, entry: Entry) -> None:
-        """Append `entry` and wait until it is on the disk. Raises `OSError` where it cannot be."""
-        line = {
-            "action_id": entry.action_id,
-            "kind": entry.kind,
-            "levels": list(entry.levels),
-            "event": str(entry.event),
-            "properties": dict(entry.properties),
-            "detail": entry.detail,
-            "at": entry.at.isoformat(timespec="microseconds"),
-        }
-        with self._lock:
-            self._file.write(json.dumps(line, ensure_ascii=True).encode("ascii") + b"\n")
+        """Append `entry` and wait until it is on the disk. Raises `JournalUnwritable` where it cannot be."""
+        line = entry.line()
+        try:
+            with self._lock:
+                self._append(line)
+            # Outside the lock: one sync of the file covers the lines of every thread that waits for one.
             os.fsync(self._file.fileno())
+        except OSError as error:
+            raise JournalUnwritable(
+                f"{error.strerror or error}", where=str(self.path), hint="make room, then apply the same run again"
+            ) from error
+
+    def _append(self, line: bytes) -> None:
+        if not self._whole:
+            raise OSError("an earlier line could not be written")
+        self._whole = False
+        # A disk that runs full takes a part of the line: nothing may follow it.
+        if self._file.write(line) != len(line):
+            raise OSError("the disk took a part of a line")
+        self._whole = True
 
     def close(self) -> None:
         """Close the file; what was recorded is on the disk already."""
@@ -102,21 +136,25 @@ def _sync_folder(folder: Path) -> None:
 
 
 def read_journal(spark: SparkSession, folder: Path) -> DataFrame:
-    """Every whole line of the journals in `folder`, as `schemas.LEDGER_FIELDS`; empty where there is none."""
+    """Every whole line of the journals in `folder`, as `schemas.LEDGER_FIELDS`; empty where there is none.
+
+    The folder is read by the executors: they have to see it as the driver does.
+    """
     declared = contract(*LEDGER_FIELDS)
     if not any(folder.glob("*.jsonl")):
         return spark.createDataFrame([], declared)
-    lines = StructType([StructField(f.name, StringType() if f.name == "at" else f.dataType) for f in declared])
+    fields = [StructField(f.name, StringType() if f.name == "at" else f.dataType) for f in declared]
+    lines = spark.read.option("lineSep", "\n").text(_literal_path(folder))
+    options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _TORN}
+    entry = F.from_json("value", StructType([*fields, StructField(_TORN, StringType())]), options).alias("entry")
     # The one line that can be malformed is one that a dying process tore: it never became an entry.
-    rows = spark.read.schema(lines).option("mode", "DROPMALFORMED").json(folder.resolve().as_uri())
-    whole = rows.where(F.col("action_id").isNotNull() & F.col("event").isNotNull() & F.col("at").isNotNull())
-    moment = F.to_timestamp("at", _MOMENT)
-    return whole.withColumn("at", moment).select(*declared.names)
+    whole = lines.where(F.col("value") != "").select(entry).select("entry.*").where(F.col(_TORN).isNull())
+    return whole.withColumn("at", F.to_timestamp("at", _MOMENT)).select(*declared.names)
 
 
-def acted_on(ledger: DataFrame) -> DataFrame:
-    """The namespaces that this run's ledger explains: every one with an intent, with or without an outcome."""
-    return ledger.where(F.col("event") == str(Event.INTENT)).select("levels").distinct()
+def _literal_path(folder: Path) -> str:
+    """`folder` for Spark's file readers, which take ``[``, ``{`` and ``*`` for patterns and decode nothing."""
+    return "file://" + re.sub(r"([\[\]{}*?\\])", r"\\\1", str(folder.resolve()))
 
 
 def settled(ledger: DataFrame) -> DataFrame:
@@ -124,4 +162,4 @@ def settled(ledger: DataFrame) -> DataFrame:
     return ledger.where(F.col("event").isin(str(Event.APPLIED), str(Event.SKIPPED))).select("action_id").distinct()
 
 
-__all__ = ["Entry", "Event", "Journal", "acted_on", "read_journal", "settled"]
+__all__ = ["Entry", "Event", "Journal", "JournalUnwritable", "read_journal", "settled"]
