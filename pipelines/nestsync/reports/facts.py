@@ -1,0 +1,243 @@
+"""What a report is made of: `ReportFacts` goes in, with Spark's frames; `Digest` is what the writers see of it.
+
+Between the two stands `stages.report`: it reads every frame once, in order, and keeps no more rows than the page
+shows. Nothing here grows with a catalog.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from pyspark.sql import DataFrame
+
+from nestsync.core.findings import Severity
+from nestsync.core.identifiers import Levels
+from nestsync.outcome import RunOutcome
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogFacts:
+    """A configured catalog: where it is, and, where it did not answer, what it said instead."""
+
+    name: str
+    system: str
+    role: str
+    """``source`` or ``target``."""
+    address: str
+    """As a person would look for it: an endpoint, a folder. Never with a secret in it."""
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFacts:
+    """A run, finished or stopped on its way. A frame is None where its stage did not run.
+
+    `namespaces` and `tables` are those of the workspace, of every role; `findings`, `actions`, `ledger` and
+    `separators` have their schemas of `nestsync.schemas` (a `run_id` column may be there or not). `differences`
+    is what verify found not to be as planned, as (``levels``, ``detail``); it is empty where all is well.
+    """
+
+    outcome: RunOutcome
+    started_at: datetime
+    """UTC."""
+    catalogs: tuple[CatalogFacts, ...] = ()
+    configuration: Mapping[str, str] = field(default_factory=dict)
+    """What the reader has to know of it, by the name of its key, in the order to show; no secrets."""
+    namespaces: DataFrame | None = None
+    tables: DataFrame | None = None
+    findings: DataFrame | None = None
+    separators: DataFrame | None = None
+    actions: DataFrame | None = None
+    ledger: DataFrame | None = None
+    differences: DataFrame | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Capped(Generic[Row]):
+    """The first `rows` of `total`; all of them are in `file`, in the report's folder."""
+
+    rows: tuple[Row, ...]
+    total: int
+    file: str
+
+    @property
+    def left_out(self) -> int:
+        """How many rows are in the file alone."""
+        return self.total - len(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogRow:
+    """One catalog and what it answered; None counts where the inventory never came so far."""
+
+    catalog: CatalogFacts
+    answered: bool
+    objects: Mapping[str, int] = field(default_factory=dict)
+    """How many by kind: ``namespace``, ``table``, ``view``."""
+    unread: Mapping[str, int] = field(default_factory=dict)
+    """How many by status, where it is not ``ok``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """An object of a source: what a finding is about, or what claims a target namespace."""
+
+    source: str
+    levels: Levels
+    name: str | None = None
+    object: str = "namespace"
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRow:
+    """One finding."""
+
+    subject: Subject
+    system: str
+    rule: str
+    severity: str
+    target_levels: Levels | None
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeparatorRow:
+    """One candidate separator, in the order of its rank."""
+
+    separator: str
+    conflicts: int
+    examples: tuple[Subject, ...]
+    allowed: bool
+    reason: str | None
+    suggested: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRow:
+    """One action of the plan and what became of it.
+
+    `outcome` is the ledger's ``applied``, ``skipped`` or ``failed``; ``unknown`` where the ledger holds an
+    intent alone; ``pending`` where nothing was sent; ``none`` where nothing had to be.
+    """
+
+    kind: str
+    levels: Levels
+    outcome: str
+    reason: str
+    detail: str | None
+    claimants: tuple[Subject, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRow:
+    """One namespace of the tree, in the order of its levels, with what stands beside it."""
+
+    levels: Levels
+    state: str
+    """The action's kind and outcome in one word (see `stages.report`), ``existing``, or ``source``."""
+    note: str | None = None
+    claimants: tuple[Subject, ...] = ()
+    blocking: int = 0
+    warnings: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCase:
+    """All findings of one rule in one source, of one severity; the first of them named."""
+
+    rule: str
+    source: str
+    severity: str
+    count: int
+    examples: tuple[FindingRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectationResult:
+    """One expectation of Great Expectations, over all rows of its frame."""
+
+    suite: str
+    expectation: str
+    severity: Severity
+    success: bool
+    rows: int
+    unexpected: int
+    examples: tuple[str, ...]
+    page: str
+    """Its page in the Data Docs, relative to the report's folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """Everything that the writers show, bounded, and without Spark."""
+
+    outcome: RunOutcome
+    started_at: datetime
+    configuration: Mapping[str, str]
+    catalogs: tuple[CatalogRow, ...]
+    findings: Capped[FindingRow] | None
+    cases: tuple[RuleCase, ...]
+    separators: tuple[SeparatorRow, ...] | None
+    actions: Capped[ActionRow] | None
+    action_counts: Mapping[tuple[str, str], int]
+    """How many actions by (kind, outcome)."""
+    tree: Capped[TreeRow] | None
+    expectations: tuple[ExpectationResult, ...] = ()
+
+    def severities(self) -> Counter[str]:
+        """How many findings of each severity."""
+        counts: Counter[str] = Counter()
+        for case in self.cases:
+            counts[case.severity] += case.count
+        return counts
+
+
+@dataclass(frozen=True, slots=True)
+class ReportPaths:
+    """Where the report is, and what it says the run ended with.
+
+    `outcome` is that of the facts, unless a blocking expectation failed in a run without any other complaint.
+    """
+
+    html: Path
+    json: Path
+    junit: Path
+    data_docs: Path
+    outcome: RunOutcome
+    expectations: tuple[ExpectationResult, ...] = ()
+
+    @property
+    def failed_expectations(self) -> tuple[ExpectationResult, ...]:
+        """The failed expectations of severity `blocking`."""
+        return blocking_failures(self.expectations)
+
+
+def blocking_failures(results: Iterable[ExpectationResult]) -> tuple[ExpectationResult, ...]:
+    """Those of `results` that decide the exit code."""
+    return tuple(result for result in results if not result.success and result.severity is Severity.BLOCKING)
+
+
+__all__ = [
+    "ActionRow",
+    "Capped",
+    "CatalogFacts",
+    "CatalogRow",
+    "Digest",
+    "ExpectationResult",
+    "FindingRow",
+    "ReportFacts",
+    "ReportPaths",
+    "RuleCase",
+    "SeparatorRow",
+    "Subject",
+    "TreeRow",
+    "blocking_failures",
+]

@@ -1,0 +1,155 @@
+"""The page: one self-contained HTML file that opens from disk and reaches for nothing."""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from hashlib import sha256
+from pathlib import Path
+
+from markupsafe import Markup
+
+from nestsync.core.findings import RULES, Severity
+from nestsync.reports import templates
+from nestsync.reports.facts import Digest
+from nestsync.reports.tree import TreeNode, nodes, state
+
+FILE = "index.html"
+_OPEN_UP_TO = 150
+"""A tree with more lines than this starts with its folders closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What an exit code means at a glance; `tone` picks the colour."""
+
+    word: str
+    tone: str
+
+
+_STATES = {
+    0: _State("Done", "ok"),
+    1: _State("Failed", "bad"),
+    2: _State("Not started", "bad"),
+    3: _State("Blocked", "bad"),
+    4: _State("Partly applied", "warn"),
+    5: _State("Unreachable", "bad"),
+    6: _State("Out of date", "warn"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """One number at the top of the page; `note` is what it leaves unsaid."""
+
+    label: str
+    value: str
+    tone: str = ""
+    note: str = ""
+
+
+def write(digest: Digest, folder: Path) -> Path:
+    """Write ``index.html`` into `folder`."""
+    path = folder / FILE
+    # A lone surrogate cannot be written at all; `visible` has escaped those in names.
+    path.write_text(render(digest), encoding="utf-8", errors="backslashreplace")
+    return path
+
+
+def render(digest: Digest) -> str:
+    """The page as text."""
+    script = templates.text("page.js")
+    tree = [] if digest.tree is None else nodes(digest.tree.rows)
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_digest(script)}'"
+    return (
+        templates.environment()
+        .get_template("page.html.j2")
+        .render(
+            digest=digest,
+            outcome=digest.outcome,
+            state=_STATES.get(digest.outcome.exit_code, _STATES[1]),
+            planned=_planned(digest.action_counts),
+            started=digest.started_at.astimezone(UTC),
+            figures=_figures(digest),
+            severities=[(str(severity), digest.severities()[severity]) for severity in Severity],
+            meanings={slug: rule.meaning for slug, rule in RULES.items()},
+            conflicts=max([row.conflicts for row in digest.separators or ()], default=0),
+            longest=max([stage.seconds for stage in digest.outcome.stages], default=0.0),
+            tree=tree,
+            opened=_opened(tree),
+            duration=_duration,
+            policy=policy,
+            style=Markup(templates.text("theme.css") + templates.text("page.css")),  # noqa: S704 our own files
+            script=Markup(script),  # noqa: S704
+        )
+    )
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(sha256(script.encode()).digest()).decode()
+
+
+def _opened(tree: Sequence[TreeNode]) -> int:
+    """Down to which depth folders start open."""
+    return len(tree) if len(tree) <= _OPEN_UP_TO else 0
+
+
+def _figures(digest: Digest) -> list[_Figure]:
+    found = [_Figure("Catalogs", f"{len(digest.catalogs):,}", note=_silent(digest))]
+    objects = {
+        kind: sum(row.objects.get(kind, 0) for row in digest.catalogs if row.catalog.role == "source")
+        for kind in ("namespace", "table", "view")
+    }
+    found.append(_Figure("Namespaces read", f"{objects['namespace']:,}"))
+    views = f"and {objects['view']:,} views" if objects["view"] else ""
+    found.append(_Figure("Tables read", f"{objects['table']:,}", note=views))
+    if digest.findings is not None:
+        severities = digest.severities()
+        blocking, warnings = severities[Severity.BLOCKING], severities[Severity.WARNING]
+        found.append(_Figure("Blocking", f"{blocking:,}", tone="bad" if blocking else "ok"))
+        found.append(_Figure("Warnings", f"{warnings:,}", tone="warn" if warnings else ""))
+    found += _plan_figures(digest.action_counts) if digest.actions is not None else []
+    seconds = sum(stage.seconds for stage in digest.outcome.stages)
+    return [*found, _Figure("Time", _duration(seconds))]
+
+
+def _planned(counts: Mapping[tuple[str, str], int]) -> list[tuple[str, int]]:
+    words: Counter[str] = Counter()
+    for (kind, result), count in counts.items():
+        words[state(kind, result)] += count
+    return words.most_common()
+
+
+def _silent(digest: Digest) -> str:
+    silent = sum(not row.answered for row in digest.catalogs)
+    return f"{silent:,} without an answer" if silent else ""
+
+
+def _plan_figures(counts: Mapping[tuple[str, str], int]) -> list[_Figure]:
+    def of(kinds: set[str], outcomes: set[str]) -> int:
+        return sum(count for (kind, outcome), count in counts.items() if kind in kinds and outcome in outcomes)
+
+    changes = {"create_namespace", "set_properties"}
+    applied, pending = of(changes, {"applied", "skipped"}), of(changes, {"pending"})
+    failed, unchanged = of(changes, {"failed", "unknown"}), of({"noop"}, {"none"})
+    figures = [_Figure("Written", f"{applied:,}", note=f"{unchanged:,} unchanged" if unchanged else "")]
+    if pending:
+        figures.append(_Figure("To write", f"{pending:,}"))
+    if failed:
+        figures.append(_Figure("Failed", f"{failed:,}", tone="bad"))
+    return figures
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"
+
+
+__all__ = ["FILE", "render", "write"]

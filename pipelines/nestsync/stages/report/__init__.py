@@ -1,0 +1,58 @@
+"""Report: the frames of a run, read once each and in order, into what people and machines read.
+
+Everything is bounded: the page shows the first rows up to a cap, the CSV files beside it hold all of them,
+streamed. Great Expectations looks at the same frames, natively.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from nestsync.outcome import RunOutcome
+from nestsync.reports import expectations, html, junit, summary
+from nestsync.reports.facts import Digest, ExpectationResult, ReportFacts, ReportPaths, blocking_failures
+from nestsync.stages.report.digest import digest_of
+from nestsync.stages.report.frames import Frames
+from nestsync.stages.report.suites import suites_of
+
+
+def write_reports(facts: ReportFacts, folder: Path) -> ReportPaths:
+    """Write the report of one run into `folder` (made when missing): the page, JSON, JUnit, CSV files, Data Docs.
+
+    A failed expectation is no error: see `ReportPaths.failed_expectations`. Needs a running Spark session, also
+    where `facts` holds no frame. Raises `OSError` where the folder cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(1) as pool, ExitStack() as cleanup:
+        # Great Expectations takes seconds to import; Python waits for the JVM meanwhile anyway.
+        imported = pool.submit(expectations.load)
+        frames = Frames.of(facts, cleanup)
+        digest = digest_of(facts, frames, folder)
+        imported.result()
+        results = expectations.validate(suites_of(facts, frames, digest), folder)
+    digest = replace(digest, expectations=results, outcome=_settled(digest, results))
+    return ReportPaths(
+        html=html.write(digest, folder),
+        json=summary.write(digest, folder),
+        junit=junit.write(digest, folder),
+        data_docs=folder / expectations.FOLDER / "index.html",
+        outcome=digest.outcome,
+        expectations=results,
+    )
+
+
+def _settled(digest: Digest, results: Sequence[ExpectationResult]) -> RunOutcome:
+    """What the run ends with once the expectations are known: 3 where nothing was written, 4 where something was."""
+    outcome, failed = digest.outcome, blocking_failures(results)
+    if not failed or outcome.exit_code != 0:
+        return outcome
+    wrote = any(result == "applied" for _, result in digest.action_counts)
+    named = "; ".join(f"{result.expectation} ({result.unexpected:,} rows say otherwise)" for result in failed)
+    return replace(outcome, exit_code=4 if wrote else 3, verdict=f"The expectations are not met: {named}.")
+
+
+__all__ = ["write_reports"]

@@ -1,0 +1,274 @@
+"""From frames to the digest: every frame read once and in order, all rows into CSV files, the first ones kept."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial, reduce
+from operator import itemgetter
+from pathlib import Path
+from typing import TypeVar
+
+from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import functions as F
+
+from nestsync.core.findings import Severity
+from nestsync.core.identifiers import json_text
+from nestsync.reports.facts import (
+    ActionRow,
+    Capped,
+    CatalogFacts,
+    CatalogRow,
+    Digest,
+    FindingRow,
+    ReportFacts,
+    RuleCase,
+    SeparatorRow,
+    Subject,
+    TreeRow,
+)
+from nestsync.reports.text import csv_cell
+from nestsync.reports.tree import state
+from nestsync.schemas import LEVELS
+from nestsync.stages.report.frames import Frames, in_order
+
+FINDINGS_SHOWN = 5_000
+ACTIONS_SHOWN = 1_000
+NAMESPACES_SHOWN = 10_000
+"""What the page shows of each; with 2,000 findings and 10,000 namespaces it stays below 5 MB."""
+EXAMPLES = 20
+"""How many subjects a JUnit case names."""
+
+Out = TypeVar("Out")
+
+
+def digest_of(facts: ReportFacts, frames: Frames, folder: Path) -> Digest:
+    """The digest of a run, and its CSV files in `folder`."""
+    findings, cases = _findings(frames, folder)
+    actions, counts = _actions(frames, folder)
+    return Digest(
+        outcome=facts.outcome,
+        started_at=facts.started_at,
+        configuration=facts.configuration,
+        catalogs=_catalogs(facts.catalogs, frames.objects),
+        findings=findings,
+        cases=cases,
+        separators=_separators(facts.separators),
+        actions=actions,
+        action_counts=counts,
+        tree=_tree(frames, folder),
+    )
+
+
+def _catalogs(catalogs: Sequence[CatalogFacts], objects: DataFrame | None) -> tuple[CatalogRow, ...]:
+    # One row a source, kind and status: what comes to the driver does not grow with the catalog.
+    counted = [] if objects is None else objects.groupBy("source", "role", "object", "status").count().collect()
+    named = {catalog.name for catalog in catalogs}
+    strangers = sorted({(row["source"], row["role"]) for row in counted if row["source"] not in named})
+    rows = []
+    for catalog in (*catalogs, *(CatalogFacts(name, "", role, "") for name, role in strangers)):
+        mine = [row for row in counted if row["source"] == catalog.name]
+        kinds: Counter[str] = Counter()
+        unread: Counter[str] = Counter()
+        for row in mine:
+            kinds[row["object"]] += row["count"]
+            if row["status"] != "ok":
+                unread[row["status"]] += row["count"]
+        # A catalog that answered with nothing at all has answered, when the inventory came to its end.
+        rows.append(CatalogRow(catalog, catalog.error is None and objects is not None, kinds, unread))
+    return tuple(rows)
+
+
+def _findings(frames: Frames, folder: Path) -> tuple[Capped[FindingRow] | None, tuple[RuleCase, ...]]:
+    frame = frames.findings
+    if frame is None:
+        return None, ()
+    counts: Counter[tuple[str, str, str]] = Counter()
+    examples: dict[tuple[str, str, str], list[FindingRow]] = {}
+
+    def rows() -> Iterator[tuple[list[str], FindingRow]]:
+        severity = F.array_position(F.lit([str(part) for part in Severity]), F.col("severity"))
+        for row in in_order(frame, frames.sizes["findings"], severity, "rule", "source", "levels", "name"):
+            finding = _finding(row)
+            key = (finding.rule, finding.subject.source, finding.severity)
+            counts[key] += 1
+            if counts[key] <= EXAMPLES:
+                examples.setdefault(key, []).append(finding)
+            yield _finding_cells(finding), finding
+
+    header = ("severity", "rule", "source", "system", "object", "levels", "name", "target_levels", "message", "hint")
+    capped = _stream(rows(), folder / "findings.csv", header, FINDINGS_SHOWN)
+    cases = (RuleCase(*key, count=count, examples=tuple(examples[key])) for key, count in counts.items())
+    return capped, tuple(sorted(cases, key=lambda case: (case.rule, case.source, case.severity)))
+
+
+def _finding(row: Row) -> FindingRow:
+    return FindingRow(
+        subject=Subject(row["source"], tuple(row["levels"]), row["name"], row["object"]),
+        system=row["system"],
+        rule=row["rule"],
+        severity=row["severity"],
+        target_levels=None if row["target_levels"] is None else tuple(row["target_levels"]),
+        message=row["message"],
+        hint=row["hint"],
+    )
+
+
+def _finding_cells(row: FindingRow) -> list[str]:
+    subject, target = row.subject, row.target_levels
+    return [
+        row.severity,
+        row.rule,
+        csv_cell(subject.source),
+        row.system,
+        subject.object,
+        json_text(subject.levels),
+        "" if subject.name is None else json_text(subject.name),
+        "" if target is None else json_text(target),
+        csv_cell(row.message),
+        csv_cell(row.hint),
+    ]
+
+
+def _separators(frame: DataFrame | None) -> tuple[SeparatorRow, ...] | None:
+    if frame is None:
+        return None
+    # One row a candidate of the configuration.
+    return tuple(
+        SeparatorRow(
+            separator=row["separator"],
+            conflicts=row["conflicts"],
+            examples=_subjects(row["examples"]),
+            allowed=row["allowed"],
+            reason=row["reason"],
+            suggested=row["suggested"],
+        )
+        for row in sorted(frame.collect(), key=itemgetter("rank"))
+    )
+
+
+def _subjects(rows: Sequence[Row] | None) -> tuple[Subject, ...]:
+    return tuple(Subject(row["source"], tuple(row["levels"])) for row in rows or ())
+
+
+def _actions(frames: Frames, folder: Path) -> tuple[Capped[ActionRow] | None, dict[tuple[str, str], int]]:
+    frame = frames.actions
+    if frame is None:
+        return None, {}
+    counts: Counter[tuple[str, str]] = Counter()
+
+    def rows() -> Iterator[tuple[list[str], ActionRow]]:
+        # What was done or has to be comes first, what stays as it is last.
+        for row in in_order(
+            frame, frames.sizes["actions"], F.col("kind") == "noop", F.col("outcome") != "failed", "levels"
+        ):
+            counts[row["kind"], row["outcome"]] += 1
+            action = ActionRow(
+                row["kind"],
+                tuple(row["levels"]),
+                row["outcome"],
+                row["reason"],
+                row["detail"],
+                _subjects(row["claimants"]),
+            )
+            cells = [
+                row["action_id"],
+                action.kind,
+                json_text(action.levels),
+                action.outcome,
+                csv_cell(action.reason),
+                csv_cell(action.detail),
+                _claimants_cell(action.claimants),
+            ]
+            yield cells, action
+
+    header = ("action_id", "kind", "levels", "outcome", "reason", "detail", "claimants")
+    return _stream(rows(), folder / "actions.csv", header, ACTIONS_SHOWN), counts
+
+
+def _tree(frames: Frames, folder: Path) -> Capped[TreeRow] | None:
+    """The namespaces of the target, wanted and there; where nothing is planned, those of the sources."""
+    if frames.actions is not None:
+        parts, place = _target_parts(frames.actions, frames.objects), F.col("target_levels")
+    elif frames.objects is not None:
+        parts, place = [_source_part(frames.objects)], F.concat(F.array("source"), "levels")
+    else:
+        return None
+    if frames.findings is not None:
+        parts.append(_findings_part(frames.findings, place))
+    # One shuffle for all: joins would cost one each.
+    merged = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), parts).groupBy("levels")
+    tree = merged.agg(
+        F.max(F.struct("weight", "kind", "outcome", "note", "claimants")).alias("is"),
+        *(F.sum(F.coalesce(column, F.lit(0))).alias(column) for column in ("blocking", "warnings")),
+    )
+    tree = tree.where(F.col("is.kind").isNotNull()).select("levels", "is.*", "blocking", "warnings")
+    most = frames.sizes.get("actions", 0) + frames.sizes.get("objects", 0)
+
+    def rows() -> Iterator[tuple[list[str], TreeRow]]:
+        for row in in_order(tree, most, "levels"):
+            word, note = state(row["kind"], row["outcome"]), row["note"]
+            node = TreeRow(
+                tuple(row["levels"]), word, note, _subjects(row["claimants"]), row["blocking"], row["warnings"]
+            )
+            cells = [json_text(node.levels), word, csv_cell(note), _claimants_cell(node.claimants)]
+            yield [*cells, str(node.blocking), str(node.warnings)], node
+
+    header = ("levels", "state", "note", "claimants", "blocking", "warnings")
+    return _stream(rows(), folder / "namespaces.csv", header, NAMESPACES_SHOWN)
+
+
+def _target_parts(actions: DataFrame, objects: DataFrame | None) -> list[DataFrame]:
+    """What is wanted, and, of less weight, what is there."""
+    telling = F.col("outcome").isin("failed", "unknown", "skipped")
+    note = F.when(telling, F.coalesce("detail", "reason")).when(F.col("kind") == "blocked", F.col("reason"))
+    wanted = actions.select(F.lit(2).alias("weight"), "levels", "kind", "outcome", note.alias("note"), "claimants")
+    return [wanted] if objects is None else [wanted, _namespaces(objects, "target", F.array(), F.lit("existing"))]
+
+
+def _source_part(objects: DataFrame) -> DataFrame:
+    """The sources' own namespaces, each below its source: nothing is planned yet."""
+    read = F.when(F.col("status") == "ok", "source").otherwise("unreadable")
+    return _namespaces(objects, "source", F.array("source"), read)
+
+
+def _namespaces(objects: DataFrame, role: str, above: Column, outcome: Column) -> DataFrame:
+    return objects.where((F.col("role") == role) & (F.col("object") == "namespace")).select(
+        F.lit(1).alias("weight"),
+        F.concat(above.cast(LEVELS), "levels").alias("levels"),
+        F.lit(role).alias("kind"),
+        outcome.alias("outcome"),
+        F.col("error").alias("note"),
+    )
+
+
+def _findings_part(findings: DataFrame, place: Column) -> DataFrame:
+    found = findings.where(place.isNotNull() & (F.col("severity") != Severity.INFO.value))
+    blocking = F.col("severity") == Severity.BLOCKING.value
+    return found.select(
+        place.alias("levels"), blocking.cast("long").alias("blocking"), (~blocking).cast("long").alias("warnings")
+    )
+
+
+def _claimants_cell(claimants: Sequence[Subject]) -> str:
+    return json.dumps([{"source": c.source, "levels": list(c.levels)} for c in claimants], ensure_ascii=False)
+
+
+def _stream(rows: Iterator[tuple[list[str], Out]], file: Path, header: Sequence[str], cap: int) -> Capped[Out]:
+    """Write the cells of all `rows` to `file` and keep the first `cap` rows themselves."""
+    kept: list[Out] = []
+    total = 0
+    with file.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.writer(out)
+        writer.writerow(header)
+        for cells, row in rows:
+            writer.writerow(cells)
+            total += 1
+            if total <= cap:
+                kept.append(row)
+    return Capped(tuple(kept), total, file.name)
+
+
+__all__ = ["ACTIONS_SHOWN", "EXAMPLES", "FINDINGS_SHOWN", "NAMESPACES_SHOWN", "digest_of"]
