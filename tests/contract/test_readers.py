@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+import nestsync
 from nestsync.catalogs import room, systems
 from nestsync.catalogs.records import SCHEMAS, CatalogObject, ObjectKind, Status, to_batch
 from nestsync.core.capabilities import CAPABILITIES
@@ -38,6 +43,24 @@ def test_a_room_names_things_that_exist(system: str) -> None:
     assert found.dialect in DIALECTS
     assert found.capabilities in CAPABILITIES
     assert found.data_source.options_model is found.options
+
+
+@pytest.mark.parametrize("system", systems())
+def test_a_room_is_entered_without_its_heavy_libraries(system: str) -> None:
+    heavy = "{'lance', 'pyiceberg', 'hmsclient', 'thrift', 'pyarrow', 'pandas'}"
+    program = (
+        f"import sys; from nestsync.catalogs import room; found = room({system!r})\n"
+        f"print(sorted({heavy} & set(sys.modules)))"
+    )
+    source = str(Path(nestsync.__file__).parent.parent)
+    answer = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": source},
+    )
+    assert answer.stdout == "[]\n"
 
 
 def wanted(content: Content) -> dict[Key, dict[str, str]]:

@@ -23,6 +23,7 @@ from nestsync.errors import CatalogUnreachable, one_line
 Answer = TypeVar("Answer")
 
 _FIRST_PAUSE_SECONDS = 0.2
+_LONGEST_PAUSE_SECONDS = 5.0
 _LONGEST_REASON = 300
 _LONGEST_LIST = 10_000_000  # garbage must not make the decoder reserve memory for 2^31 elements
 
@@ -124,7 +125,7 @@ class Connection:
     def _tried(self, request: str, send: Callable[[Client], Answer]) -> Answer:
         """The answer, of a new connection where the old one breaks. Raises `_Failed`."""
         for attempt in range(self._options.max_retries + 1):
-            time.sleep(_FIRST_PAUSE_SECONDS * (2**attempt - 1))
+            time.sleep(min(_FIRST_PAUSE_SECONDS * (2**attempt - 1), _LONGEST_PAUSE_SECONDS))
             try:
                 return self._sent(send)
             except _BROKEN as error:

@@ -57,6 +57,10 @@ class HmsReader(CatalogReader[Share]):
     A catalog is no namespace of its own here (in a target it is at best the implied parent of its databases). It
     has a row, with levels ``(catalog,)``, only when it would be lost otherwise: ``unreadable`` when its databases
     cannot be listed, ``empty`` when it has none.
+
+    A metastore lists names that its calls do not mean: it trims and folds what it is asked for, and reads a database
+    that ends in ``#`` or ``!`` as none or the empty one (tried with 3.1.3). So a name that is not plain is first
+    looked up, and its tables are read only when the answer bears the same name; else it is an ``unreadable`` row.
     """
 
     source: str

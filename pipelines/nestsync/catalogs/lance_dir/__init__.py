@@ -4,6 +4,10 @@ Every sub-folder of the root is a table of the root namespace ``()``, named exac
 ends in ``.lance`` or not; regular files and the folders below are not. Source of the rule: the Lance Namespace
 Specification, "Lance Directory Namespace", "Table Existence". (pylance's own directory namespace lists only
 ``*.lance`` and takes the suffix away; under that rule ``x`` is invisible beside ``x.lance``.)
+
+A folder's status: ``ok``; ``empty``, no file in it or below it; ``not-a-table``, its name starts with a dot or an
+underscore; ``unreadable``, Lance cannot open it or cannot be pointed at its name, or data files that its manifest
+names are gone (a manifest alone opens, so this takes a look).
 """
 
 from __future__ import annotations
