@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Makes .venv: finds a Python and a Java that fit, installs the pinned versions and this checkout. `make` calls it.
+# With --check it only looks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,9 +18,9 @@ find_python() {
   for candidate in ${PYTHON:-} python3 python3.13 python3.12 python3.11 python3.14 python; do
     if fits "$candidate"; then command -v "$candidate"; return; fi
   done
-  missing "Python 3.11 or newer is missing (python3 is: $(python3 --version 2>&1 || true))." \
-    "Install it: 'sudo apt-get install python3 python3-venv' on Debian 12 or Ubuntu 24.04 and newer," \
-    "'brew install python@3.12' on macOS; or name one that you have: make PYTHON=/path/to/python3.12"
+  missing "Python 3.11 or newer is missing (found: $(python3 --version 2>/dev/null || echo none))." \
+    "Install it: 'sudo apt-get install python3 python3-venv' on Debian 12, Ubuntu 24.04 and newer, 'brew install python@3.12'" \
+    "on macOS; or name one that you have: make PYTHON=/path/to/python3.12"
 }
 
 check_java() {
@@ -28,9 +29,9 @@ check_java() {
   version=$("$java" -version 2>&1 | sed -n 's/.*version "\(1\.\)\{0,1\}\([0-9]*\).*/\2/p' | head -n 1 || true)
   case "$version" in
     17 | 21) ;;
-    *) missing "Java 17 or 21 is missing (${JAVA_HOME:+JAVA_HOME=$JAVA_HOME, }found: ${version:+Java }${version:-none})." \
-      "Install it: 'sudo apt-get install openjdk-17-jre-headless' on Debian and Ubuntu, 'brew install openjdk@17'" \
-      "on macOS; then set JAVA_HOME to it or put it on PATH." ;;
+    *) missing "Java 17 or 21 is missing (found: $([ -n "$version" ] && echo "Java $version" || echo none)${JAVA_HOME:+ in JAVA_HOME=$JAVA_HOME})." \
+      "Install it: 'sudo apt-get install openjdk-17-jre-headless' on Debian and Ubuntu, 'brew install openjdk@17' on" \
+      "macOS; then set JAVA_HOME to it or put it on PATH." ;;
   esac
 }
 
@@ -57,6 +58,7 @@ install() {
 
 python=$(find_python)
 check_java
+if [ "${1:-}" = --check ]; then exit; fi
 make_environment "$python"
 install
 touch "$VENV/.made"
