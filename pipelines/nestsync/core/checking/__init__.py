@@ -1,0 +1,99 @@
+"""The check, pure: mapped identifiers and what the configuration says, to findings. The oracle of the check stage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from nestsync.core.checking.collisions import collisions
+from nestsync.core.checking.context import CheckContext, DialectUse, Lowered, SeverityRefused, Target
+from nestsync.core.checking.ranking import EXAMPLES, Ranked, holders, rank, refusal, suggestion
+from nestsync.core.checking.rules import Hit, Placed, Subject, finding, hits, place
+from nestsync.core.findings import Finding
+from nestsync.core.separators import SeparatorRefused
+
+
+def rank_separators(subjects: Iterable[Subject], context: CheckContext) -> tuple[Ranked, ...]:
+    """The ranking of every candidate over the source levels of `subjects`, with up to `EXAMPLES` examples each."""
+    held = holders(subjects, context)
+    counts = {separator: len(found) for separator, found in held.items()}
+    return rank(counts, {separator: tuple(sorted(found)[:EXAMPLES]) for separator, found in held.items()}, context)
+
+
+def check(subjects: Iterable[Subject], context: CheckContext) -> list[Finding]:
+    """Everything that is wrong with the source objects among `subjects`, in no particular order.
+
+    Objects of the target (role ``target``) only take part in collisions.
+    """
+    every = list(subjects)
+    ranked = rank_separators(every, context)
+    placed = [place(subject, context) for subject in every if subject.role == "source"]
+    found = list(_by_itself(placed, context, suggestion(ranked)))
+    found += collisions(placed, (subject for subject in every if subject.role != "source"), context)
+    refused = refusal({each.separator: each.conflicts for each in ranked}, context)
+    if refused is not None:
+        found.append(refused_separator(refused, context))
+    return [_lower(each, context) for each in found]
+
+
+def _by_itself(placed: Iterable[Placed], context: CheckContext, free: str | None) -> Iterator[Finding]:
+    """What `hits` finds, each once: what is wrong with the levels is the same for everything in a namespace."""
+    said: set[Finding] = set()
+    for each in placed:
+        for hit in hits(each, context, free):
+            found = finding(each, hit, context)
+            if found not in said:
+                said.add(found)
+                yield found
+
+
+def refused_separator(refused: SeparatorRefused, context: CheckContext) -> Finding:
+    """The finding about the configured separator itself; it is the target's, or the configuration's without one."""
+    return Finding(
+        rule="separator-refused",
+        severity=context.severity("separator-refused"),
+        source="configuration" if context.target is None else context.target.name,
+        object="namespace",
+        levels=(),
+        name=None,
+        target_levels=(),
+        message=refused.what,
+        hint=_choose(refused),
+    )
+
+
+def _choose(refused: SeparatorRefused) -> str:
+    if not refused.alternatives:
+        return "rename the levels that hold an allowed separator, or allow another one"
+    return f"set separator to {' or '.join(map(repr, refused.alternatives))}"
+
+
+def adjust(found: Finding, context: CheckContext) -> Finding:
+    """`found`, of another stage, with its severity as `context` has it: raised by rule, lowered for one object."""
+    return _lower(replace(found, severity=context.severity(found.rule, found.severity)), context)
+
+
+def _lower(found: Finding, context: CheckContext) -> Finding:
+    """`found` with the severity that the configuration lowers it to, and the reason in its message."""
+    for each in context.lowered:
+        if (each.rule, each.source, each.levels, each.name) == (found.rule, found.source, found.levels, found.name):
+            message = f"{found.message} (lowered from {found.severity}: {each.reason})"
+            return replace(found, severity=each.severity, message=message)
+    return found
+
+
+__all__ = [
+    "CheckContext",
+    "DialectUse",
+    "Hit",
+    "Lowered",
+    "Placed",
+    "Ranked",
+    "SeverityRefused",
+    "Subject",
+    "Target",
+    "adjust",
+    "check",
+    "rank_separators",
+    "refused_separator",
+]

@@ -1,0 +1,183 @@
+"""Where two identifiers would be one in the target: the same text, or the same once folded or normalised.
+
+What decides is the rendered key. Every target identifier speaks with the voice of those who claim it: source
+objects (explicit), else the smallest object that implies it as a parent, else what the target already holds.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from nestsync.core.checking import messages
+from nestsync.core.checking.context import CheckContext
+from nestsync.core.checking.messages import Slot, fill
+from nestsync.core.checking.rules import NAMESPACE, Placed, Subject
+from nestsync.core.findings import Finding
+from nestsync.core.hierarchy import ancestors
+from nestsync.core.identifiers import Identifier, Levels, json_text, quoted, shown
+
+SHOWN_OTHERS = 3
+"""How many of the others a finding names."""
+EXPLICIT, IMPLIED, EXISTING = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Voice:
+    """Who claims a target identifier; ordered by source, levels and name. `tier`: see the module."""
+
+    source: str
+    levels: Levels
+    name: str
+    object: str
+    tier: int
+
+    def __str__(self) -> str:
+        named = f" {quoted(self.name)}" if self.name else ""
+        return f"{self.source} {shown(self.levels)}{named}{messages.ALREADY_THERE if self.tier == EXISTING else ''}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Claim:
+    """A voice and the target identifier that it claims, in the order in which others are named.
+
+    `exact` is the text that the target writes, `folded` that of what it makes of the case, `final` that of
+    what it makes of case and normalisation: equal ones are one object.
+    """
+
+    folded: str
+    exact: str
+    levels: Levels
+    name: str
+    voice: Voice
+    final: str
+
+    @property
+    def identifier(self) -> tuple[Levels, str]:
+        """The target identifier; the empty name is a namespace."""
+        return self.levels, self.name
+
+
+@dataclass(frozen=True, slots=True)
+class _Keys:
+    context: CheckContext
+
+    def claim(self, target: Identifier, voice: Voice) -> Claim:
+        folded = _each(target, str.lower) if self.context.folds else target
+        final = _each(folded, _nfc) if self.context.normalizes else folded
+        texts = [self.text(identifier) for identifier in (folded, target, final)]
+        return Claim(texts[0], texts[1], target.levels, target.name or "", voice, texts[2])
+
+    def text(self, target: Identifier) -> str:
+        """What the target writes for `target`, read through the configured hierarchy first."""
+        separator = self.context.separator
+        # Nothing can be escaped where levels are joined by the separator: what holds it is read as several.
+        levels = (
+            tuple(part for level in target.levels for part in level.split(separator)) if separator else target.levels
+        )
+        if self.context.target is None:
+            return json_text([json_text(levels), target.name or ""])
+        dialect = self.context.target.dialect.open()
+        return dialect.render(levels) if target.name is None else dialect.render_table(levels, target.name)
+
+
+def _each(identifier: Identifier, change: Callable[[str], str]) -> Identifier:
+    name = None if identifier.name is None else change(identifier.name)
+    return Identifier(tuple(map(change, identifier.levels)), name)
+
+
+def _nfc(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
+def collisions(placed: Iterable[Placed], existing: Iterable[Subject], context: CheckContext) -> Iterator[Finding]:
+    """One finding for each claimant and each way in which its target is also that of others.
+
+    Two claims on one namespace are none where the mapping merges them. What exists under the wanted name is
+    none either: that is the object itself.
+    """
+    groups: dict[tuple[bool, str], set[Claim]] = defaultdict(set)
+    for claim in _claims(placed, existing, context):
+        groups[bool(claim.name), claim.final].add(claim)
+    for group in groups.values():
+        heard = sorted(_heard(group))
+        for claim in heard:
+            if claim.voice.tier != EXISTING:
+                yield from _about(claim, heard, context)
+
+
+def _claims(placed: Iterable[Placed], existing: Iterable[Subject], context: CheckContext) -> Iterator[Claim]:
+    keys = _Keys(context)
+    for subject, target in ((each.subject, each.moved) for each in placed):
+        if target is None:
+            continue
+        yield keys.claim(target, _voice(subject, EXPLICIT))
+        if context.folds or context.normalizes:  # elsewhere, parents that differ are different parents
+            parents = [
+                *ancestors(target.levels),
+                *([target.levels] if target.name is not None and target.levels else []),
+            ]
+            yield from (keys.claim(Identifier(parent), _voice(subject, IMPLIED)) for parent in parents)
+    for subject in existing:
+        yield keys.claim(subject.identifier, _voice(subject, EXISTING))
+
+
+def _voice(subject: Subject, tier: int) -> Voice:
+    if tier == IMPLIED:  # a parent is implied by a namespace, whatever of it came into the inventory
+        return Voice(subject.source, subject.levels, "", NAMESPACE, tier)
+    return Voice(subject.source, subject.levels, subject.name or "", subject.object, tier)
+
+
+def _heard(group: set[Claim]) -> Iterator[Claim]:
+    """Of each target identifier, the explicit claims; without any, the smallest that implies it; else what exists."""
+    by_identifier: dict[tuple[Levels, str], list[Claim]] = defaultdict(list)
+    for claim in group:
+        by_identifier[claim.identifier].append(claim)
+    for claims in by_identifier.values():
+        tier = min(claim.voice.tier for claim in claims)
+        loudest = sorted(claim for claim in claims if claim.voice.tier == tier)
+        yield from loudest if tier == EXPLICIT else loudest[:1]
+
+
+def _about(claim: Claim, heard: list[Claim], context: CheckContext) -> Iterator[Finding]:
+    merged = not claim.name and claim.levels in context.mapping.merge
+    same = [other for other in heard if other.identifier == claim.identifier and other is not claim and not merged]
+    others = [other for other in heard if other.identifier != claim.identifier]
+    text = [other for other in others if other.exact == claim.exact]
+    case = [other for other in others if other.exact != claim.exact and other.folded == claim.folded]
+    form = [other for other in others if other.folded != claim.folded]
+    for rule, how, found in (
+        ("collision", messages.WANTED_TOO, same),
+        ("collision", messages.ONE_TEXT, text),
+        ("case-collision", messages.ONE_CASE, case),
+        ("normalization-collision", messages.ONE_FORM, form),
+    ):
+        if found:
+            yield _finding(claim, rule, how, found, context)
+
+
+def _finding(claim: Claim, rule: str, how: str, others: list[Claim], context: CheckContext) -> Finding:
+    named = ", ".join(str(other.voice) for other in others[:SHOWN_OTHERS])
+    more = len(others) - SHOWN_OTHERS
+    values = {
+        Slot.TARGET: shown(claim.levels),
+        Slot.NAME: quoted(claim.name),
+        Slot.OTHERS: named + (str(more).join(messages.AND_MORE) if more > 0 else ""),
+    }
+    sentence = messages.collision(how, table=bool(claim.name))
+    return Finding(
+        rule=rule,
+        severity=context.severity(rule),
+        source=claim.voice.source,
+        object=claim.voice.object,
+        levels=claim.voice.levels,
+        name=None if claim.voice.object == NAMESPACE else claim.voice.name,
+        target_levels=claim.levels,
+        message=fill(sentence.message, values),
+        hint=fill(sentence.hint, values),
+    )
+
+
+__all__ = ["EXISTING", "EXPLICIT", "IMPLIED", "SHOWN_OTHERS", "collisions"]

@@ -1,0 +1,170 @@
+"""What a check knows beside the objects themselves: the configuration, and what the servers said of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Lookup
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from nestsync.core.capabilities import Capabilities, Case, capabilities
+from nestsync.core.dialects import Dialect, dialect
+from nestsync.core.errors import NestsyncError
+from nestsync.core.findings import RULES, Severity
+from nestsync.core.identifiers import Identifier, Levels
+from nestsync.core.mapping import Mapping
+from nestsync.core.separators import ALLOWED, DEFAULT_CANDIDATES, Policy, SeparatorRefused, safety_reason
+
+_CATALOG_FIRST = ("flink", "hive", "lance-hive")
+"""Dialects whose first level is the catalog, by whatever name the engine knows the target."""
+
+_ORDER = (Severity.INFO, Severity.WARNING, Severity.BLOCKING)
+
+
+def below(severity: Severity) -> tuple[Severity, ...]:
+    """The severities that matter less than `severity`."""
+    return _ORDER[: _ORDER.index(severity)]
+
+
+class SeverityRefused(NestsyncError):
+    """A severity that the configuration may not give to a rule."""
+
+    code: ClassVar[str] = "severity-refused"
+    exit_code: ClassVar[int] = 2
+
+
+@dataclass(frozen=True, slots=True)
+class DialectUse:
+    """A dialect and, where it lets one choose, what joins its levels (a server's advertised separator, say)."""
+
+    name: str
+    separator: str | None = None
+
+    def open(self) -> Dialect:
+        """The dialect itself. A refused separator is a finding of its own: the dialect's default stands in for it."""
+        if self.separator is None:
+            return dialect(self.name)
+        plain = dialect(self.name)
+        try:
+            return dialect(self.name, separator=self.separator) if hasattr(plain, "separator") else plain
+        except SeparatorRefused:
+            return plain
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The configured target: how it writes names and what it can hold."""
+
+    name: str
+    system: str
+    dialect: DialectUse
+    capabilities: str
+    """The name of its `core.capabilities`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A severity that the configuration lowers: of one rule, for one object of one source, for a reason.
+
+    `name` None is the namespace `levels` itself.
+    """
+
+    rule: str
+    source: str
+    levels: Levels
+    severity: Severity
+    reason: str
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise SeverityRefused(f"there is no rule {self.rule!r}", hint=f"the rules are {', '.join(RULES)}")
+        if not self.reason.strip():
+            raise SeverityRefused(
+                f"{self.rule} is lowered without a reason", where=self.source, hint="say why; the report shows it"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """An engine that reads the target: its dialect, and the levels that it puts before the target's own."""
+
+    dialect: Dialect
+    before: Levels = ()
+
+    def sees(self, identifier: Identifier) -> Identifier:
+        """What this engine has to write for `identifier` of the target."""
+        return Identifier((*self.before, *identifier.levels), identifier.name)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckContext:
+    """Everything that decides what is found. Raises `SeverityRefused` where `severities` lowers a rule."""
+
+    mapping: Mapping = field(default_factory=Mapping)
+    target: Target | None = None
+    """None for an assessment, which has no target."""
+    separator: str | None = None
+    """The configured character that joins levels in text; None where none is wanted."""
+    candidates: tuple[str, ...] = DEFAULT_CANDIDATES
+    policy: Policy = "restricted"
+    allowed: tuple[str, ...] = ALLOWED
+    engines: tuple[str, ...] = ()
+    """Dialects of the engines that read the target."""
+    sources: Lookup[str, DialectUse] = field(default_factory=dict)
+    """How each configured source writes names; a source that is not here is not asked."""
+    severities: Lookup[str, Severity] = field(default_factory=dict)
+    """Raised severities by rule."""
+    lowered: tuple[Lowered, ...] = ()
+
+    def __post_init__(self) -> None:
+        for slug, severity in self.severities.items():
+            if slug not in RULES:
+                raise SeverityRefused(f"there is no rule {slug!r}", hint=f"the rules are {', '.join(RULES)}")
+            if severity in below(RULES[slug].severity):
+                raise SeverityRefused(
+                    f"{slug} is {RULES[slug].severity} and cannot be lowered to {severity} as a whole",
+                    hint="lower it for one object, with a reason",
+                )
+
+    @property
+    def capabilities(self) -> Capabilities | None:
+        """What the target can hold; None without a target."""
+        return None if self.target is None else capabilities(self.target.capabilities)
+
+    @property
+    def folds(self) -> bool:
+        """Whether names that differ in case alone are one in the target."""
+        return self.capabilities is not None and self.capabilities.case is not Case.KEPT
+
+    @property
+    def normalizes(self) -> bool:
+        """Whether names that differ in Unicode normalisation alone are one in the target."""
+        return self.capabilities is not None and self.capabilities.normalises
+
+    def severity(self, rule: str, default: Severity | None = None) -> Severity:
+        """The severity of `rule` (or its `default` in this place), raised as configured."""
+        own = default or RULES[rule].severity
+        return max(own, self.severities.get(rule, own), key=_ORDER.index)
+
+    def ranked(self) -> tuple[str, ...]:
+        """The separators to rank: the configured one first, then the candidates, each once."""
+        own = () if self.separator is None else (self.separator,)
+        return tuple(dict.fromkeys((*own, *self.candidates)))
+
+    def readers(self) -> tuple[Reader, ...]:
+        """The engines that read the target, each once and without the target's own dialect."""
+        usable = self.separator is not None and safety_reason(self.separator) is None
+        uses = (
+            DialectUse(name, self.separator if usable and name.startswith("gravitino") else None)
+            for name in self.engines
+        )
+        own = None if self.target is None else self.target.dialect.open()
+        catalog = "catalog" if self.target is None else self.target.name
+        return tuple(
+            Reader(found, (catalog,) if found.name in _CATALOG_FIRST else ())
+            for found in dict.fromkeys(use.open() for use in uses)
+            if found != own
+        )
+
+
+__all__ = ["CheckContext", "DialectUse", "Lowered", "Reader", "SeverityRefused", "Target", "below"]

@@ -1,0 +1,86 @@
+"""Check: every name mapped, every rule asked of it, every separator ranked. `core.checking` is the oracle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from nestsync.core.checking import CheckContext, Lowered, refused_separator
+from nestsync.core.checking.context import below
+from nestsync.core.checking.ranking import refusal, suggestion
+from nestsync.schemas import FINDING_FIELDS, LEVELS, contract
+from nestsync.stages.check.collisions import collisions
+from nestsync.stages.check.local import local_frame
+from nestsync.stages.check.mapping import MAPPED_SCHEMA, map_objects
+from nestsync.stages.check.rules import by_itself
+from nestsync.stages.check.separators import ranked_separators, separators_frame
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check came to."""
+
+    mapped: DataFrame
+    """Every source row with its target, in `MAPPED_SCHEMA`: a row in, a row out."""
+    findings: DataFrame
+    """What is wrong, in `FINDING_FIELDS`, severities as configured."""
+    separators: DataFrame
+    """The ranking of the candidates, in `SEPARATOR_FIELDS`."""
+
+
+def check(objects: DataFrame, context: CheckContext) -> Checked:
+    """Map and check `objects`: ``SCHEMAS["all"]`` with ``role``, ``source`` or ``target``.
+
+    Source rows are mapped and checked; target rows only take part where a wanted key meets one of theirs. Runs
+    one job, which ranks the separators: the messages name a free one. The rest is lazy; `objects` is read
+    three times, so keep what is costly to read.
+    """
+    sources, existing = (objects.where(F.col("role") == role) for role in ("source", "target"))
+    ranked = ranked_separators(sources, context)
+    mapped = map_objects(sources, context.mapping)
+    found = [by_itself(mapped, context, suggestion(ranked)), collisions(mapped, existing, context)]
+    refused = refusal({each.separator: each.conflicts for each in ranked}, context)
+    if refused is not None:
+        about = refused_separator(refused, context)
+        row = {name: getattr(about, name, None) for name in contract(*FINDING_FIELDS).names}
+        system = "nestsync" if context.target is None else context.target.system
+        found.append(local_frame(objects.sparkSession, [row | {"system": system}], contract(*FINDING_FIELDS)))
+    findings = reduce(DataFrame.unionByName, found)
+    return Checked(mapped, _lowered(findings, context.lowered), separators_frame(ranked, objects))
+
+
+def adjusted(findings: DataFrame, context: CheckContext) -> DataFrame:
+    """`findings` of another stage, in `FINDING_FIELDS`, with their severities as `context` has them."""
+    severity = F.col("severity")
+    raised = severity
+    for rule, wanted in context.severities.items():
+        milder = [str(each) for each in below(wanted)]
+        raised = F.when((F.col("rule") == rule) & severity.isin(milder), F.lit(str(wanted))).otherwise(raised)
+    return _lowered(findings.withColumn("severity", raised), context.lowered)
+
+
+def _lowered(findings: DataFrame, lowered: tuple[Lowered, ...]) -> DataFrame:
+    """`findings` with the severities that are lowered for single objects, and the reasons in their messages."""
+    severity, message = F.col("severity"), F.col("message")
+    new_severity, new_message = severity, message
+    for each in reversed(lowered):  # the first that is about a finding decides
+        reason = F.concat(message, F.lit(" (lowered from "), severity, F.lit(f": {each.reason})"))
+        new_severity = F.when(_about(each), F.lit(str(each.severity))).otherwise(new_severity)
+        new_message = F.when(_about(each), reason).otherwise(new_message)
+    given = {"severity": new_severity, "message": new_message}
+    return findings.select(*(given.get(f.name, F.col(f.name)).alias(f.name) for f in FINDING_FIELDS))
+
+
+def _about(lowered: Lowered) -> Column:
+    return (
+        (F.col("rule") == lowered.rule)
+        & (F.col("source") == lowered.source)
+        & (F.col("levels") == F.array(*map(F.lit, lowered.levels)).cast(LEVELS))
+        & F.col("name").eqNullSafe(F.lit(lowered.name))
+    )
+
+
+__all__ = ["MAPPED_SCHEMA", "CheckContext", "Checked", "adjusted", "check"]

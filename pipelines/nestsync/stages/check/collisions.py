@@ -1,0 +1,239 @@
+"""Where two identifiers would be one in the target, for any number of rows; `core.checking.collisions` is the oracle.
+
+One grouping on hashes finds the few keys that are wanted more than once; only what wants those is looked at closely,
+so that neither a catalog without collisions nor one where everything collides needs a group in memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from nestsync.core.checking import messages
+from nestsync.core.checking.collisions import EXISTING, EXPLICIT, IMPLIED, SHOWN_OTHERS
+from nestsync.core.checking.context import CheckContext
+from nestsync.core.checking.messages import Slot
+from nestsync.core.checking.rules import MOVED, NAMESPACE
+from nestsync.schemas import FINDING_FIELDS
+from nestsync.stages.check.columns import native
+from nestsync.stages.check.native import split
+from nestsync.stages.check.nfc import normalised
+from nestsync.stages.check.sentences import Codebook, Entry, explained
+from nestsync.stages.columns import quoted, scopes, shown
+
+_SUBJECT = ("source", "system", "object", "levels", "name")
+_WANTED = ("target_levels", "target_name")
+_IDENTIFIER = ("is_table", *_WANTED)
+_VOICE = ("source", "levels", "name", "object")
+_ORDER = ("folded", "exact", *_WANTED, *_VOICE)
+
+
+def collisions(mapped: DataFrame, existing: DataFrame, context: CheckContext) -> DataFrame:
+    """The collisions of `mapped` (`MAPPED_SCHEMA`) with each other and with what the target holds, in `FINDING_FIELDS`.
+
+    `existing` are the target's own objects in ``SCHEMAS["all"]``.
+    """
+    claims = _keyed(_claims(mapped, existing, context), context)
+    return _told(_heard(_suspects(claims)), context)
+
+
+def _claims(mapped: DataFrame, existing: DataFrame, context: CheckContext) -> DataFrame:
+    """Who wants what: `_SUBJECT`, ``tier`` and `_IDENTIFIER`; names are empty texts for namespaces."""
+    wanted = mapped.where(F.col("status").isin(*MOVED) & F.col("target_levels").isNotNull())
+    explicit = _claim(wanted, EXPLICIT, F.col("target_levels"), F.col("target_name"))
+    there = _claim(existing, EXISTING, F.col("levels"), F.col("name"))
+    if not (context.folds or context.normalizes):  # parents that differ are different parents
+        return explicit.unionByName(there)
+    return explicit.unionByName(_implied(explicit)).unionByName(there)
+
+
+def _claim(frame: DataFrame, tier: int, levels: Column, name: Column) -> DataFrame:
+    return frame.select(
+        "source",
+        "system",
+        "object",
+        "levels",
+        F.coalesce("name", F.lit("")).alias("name"),
+        F.lit(tier).alias("tier"),
+        name.isNotNull().alias("is_table"),
+        levels.alias("target_levels"),
+        F.coalesce(name, F.lit("")).alias("target_name"),
+    )
+
+
+def _implied(explicit: DataFrame) -> DataFrame:
+    """The parents of what is wanted; a parent is implied by a namespace, whatever of it came into the inventory."""
+    depth = F.size("target_levels") - F.when(F.col("is_table"), 0).otherwise(1)
+    parents = F.when(depth > 0, F.slice(scopes(F.col("target_levels")), F.lit(1), depth))
+    return explicit.select(
+        "source",
+        "system",
+        F.lit(NAMESPACE).alias("object"),
+        "levels",
+        F.lit("").alias("name"),
+        F.lit(IMPLIED).alias("tier"),
+        F.lit(False).alias("is_table"),
+        F.explode(parents).alias("target_levels"),
+        F.lit("").alias("target_name"),
+    )
+
+
+def _keyed(claims: DataFrame, context: CheckContext) -> DataFrame:
+    """`claims` with the texts ``exact``, ``folded`` and ``final`` (see `core.checking.collisions.Claim`)."""
+    levels, name = F.col("target_levels"), F.col("target_name")
+    lowered = claims.withColumn("_levels", F.transform(levels, F.lower) if context.folds else levels)
+    lowered = lowered.withColumn("_name", F.lower(name) if context.folds else name)
+    formed = normalised(lowered, "_levels", "_name") if context.normalizes else lowered
+    folded = (F.transform(levels, F.lower), F.lower(name)) if context.folds else (levels, name)
+    return formed.select(
+        *claims.columns,
+        _text(context, levels, name).alias("exact"),
+        _text(context, *folded).alias("folded"),
+        _text(context, F.col("_levels"), F.col("_name")).alias("final"),
+    )
+
+
+def _text(context: CheckContext, levels: Column, name: Column) -> Column:
+    """What the target writes, read through the configured hierarchy first."""
+    separator = context.separator
+    if separator:
+        levels = F.flatten(F.transform(levels, lambda level: split(level, separator)))
+    if context.target is None:
+        return F.to_json(F.array(F.to_json(levels), name))
+    own = native(context.target.dialect.open())
+    return F.when(F.col("is_table"), own.render_table(levels, name)).otherwise(own.render(levels))
+
+
+def _suspects(claims: DataFrame) -> DataFrame:
+    """The claims on keys that several identifiers, or several source objects, want."""
+    group, identity = F.xxhash64("is_table", "final"), F.xxhash64(*_IDENTIFIER)
+    crowded = (
+        claims.groupBy(group.alias("crowd"))
+        .agg(
+            F.min(identity).alias("least"),
+            F.max(identity).alias("most"),
+            F.sum((F.col("tier") == EXPLICIT).cast("int")).alias("explicit"),
+        )
+        .where((F.col("least") != F.col("most")) | (F.col("explicit") > 1))
+        .select("crowd")
+    )
+    return claims.join(F.broadcast(crowded), group == F.col("crowd"), "left_semi").distinct()
+
+
+def _heard(suspects: DataFrame) -> DataFrame:
+    """Of each identifier, the explicit claims; without any, the smallest that implies it; else what exists."""
+    of_identifier = Window.partitionBy(*_IDENTIFIER)
+    loud = suspects.withColumn("loudest", F.min("tier").over(of_identifier)).where(F.col("tier") == F.col("loudest"))
+    placed = loud.withColumn("place", F.row_number().over(of_identifier.orderBy(*_VOICE)))
+    return placed.where((F.col("tier") == EXPLICIT) | (F.col("place") == 1)).drop("loudest", "place")
+
+
+@dataclass(frozen=True)
+class _Relation:
+    """One way in which others come to the same: those with equal `within`, and with another `apart`."""
+
+    rule: str
+    how: str
+    within: tuple[str, ...]
+    apart: tuple[str, ...]
+
+
+def _ladder(context: CheckContext) -> list[_Relation]:
+    """From the closest to the widest: every group of one is a part of a group of the next."""
+    final = ("is_table", "final")
+    ladder = [
+        _Relation("collision", messages.WANTED_TOO, _IDENTIFIER, _VOICE),
+        _Relation("collision", messages.ONE_TEXT, (*final, "folded", "exact"), _WANTED),
+    ]
+    if context.folds:
+        ladder.append(_Relation("case-collision", messages.ONE_CASE, (*final, "folded"), ("exact",)))
+    if context.normalizes:
+        ladder.append(_Relation("normalization-collision", messages.ONE_FORM, final, ("folded",)))
+    return ladder
+
+
+def _told(heard: DataFrame, context: CheckContext) -> DataFrame:
+    """A finding for each claim and each relation in which it has others."""
+    codebook, hits = Codebook(), []
+    known, closer, named = heard, F.lit(1), F.lit(True)
+    for index, relation in enumerate(_ladder(context)):
+        known, named = _with_group(known, relation, index, named)
+        more = F.col(f"size{index}") - closer
+        condition = more > 0
+        if relation.how == messages.WANTED_TOO:
+            condition = condition & ~_merged(context)
+        hits.append(F.when(condition, F.struct(_code(relation, codebook, context), _others(relation, index, more))))
+        closer = F.col(f"size{index}")
+    found = known.where(F.col("tier") != EXISTING).withColumn("hit", F.explode(F.array_compact(F.array(*hits))))
+    slots = {
+        Slot.TARGET: shown(F.col("target_levels")),
+        Slot.NAME: quoted(F.col("target_name")),
+        Slot.OTHERS: F.col("others"),
+    }
+    told = explained(found.select(*_SUBJECT, "target_levels", "target_name", "hit.*"), codebook, slots)
+    return told.withColumn("name", F.when(F.col("object") != NAMESPACE, F.col("name"))).select(
+        *(field.name for field in FINDING_FIELDS)
+    )
+
+
+def _with_group(known: DataFrame, relation: _Relation, index: int, named: Column) -> tuple[DataFrame, Column]:
+    """`known` with the size of each row's group, and those of it that can be among the first others of any row.
+
+    `named` is whether a row can be named in the closer groups; returned is the same for this group. Since a row
+    leaves out one part of its group (its own closer group), one part more than is shown is enough.
+    """
+    group = Window.partitionBy(*relation.within)
+    rank, size, members = f"rank{index}", f"size{index}", f"members{index}"
+    label = F.concat(
+        F.col("source"),
+        F.lit(" "),
+        shown(F.col("levels")),
+        F.when(F.col("name") != "", F.concat(F.lit(" "), quoted(F.col("name")))).otherwise(""),
+        F.when(F.col("tier") == EXISTING, F.lit(messages.ALREADY_THERE)).otherwise(""),
+    )
+    ranked = known.withColumn(rank, F.dense_rank().over(group.orderBy(*relation.apart)))
+    member = F.when(named & (F.col(rank) <= SHOWN_OTHERS + 1), F.struct(*_ORDER, label.alias("label")))
+    known = ranked.withColumn(size, F.count(F.lit(1)).over(group)).withColumn(
+        members, F.sort_array(F.collect_list(member).over(group))
+    )
+    return known, named & (F.col(rank) <= SHOWN_OTHERS)
+
+
+def _merged(context: CheckContext) -> Column:
+    merged = [F.array(*map(F.lit, levels)) == F.col("target_levels") for levels in sorted(context.mapping.merge)]
+    return reduce(or_, merged, F.lit(False)) & ~F.col("is_table")
+
+
+def _code(relation: _Relation, codebook: Codebook, context: CheckContext) -> Column:
+    of_table, of_namespace = (
+        codebook.code(
+            Entry(
+                relation.rule,
+                str(context.severity(relation.rule)),
+                of_levels=False,
+                sentence=messages.collision(relation.how, table=table),
+            )
+        )
+        for table in (True, False)
+    )
+    return F.when(F.col("is_table"), of_table).otherwise(of_namespace).alias("code")
+
+
+def _others(relation: _Relation, index: int, more: Column) -> Column:
+    """The first of the others by name, and how many more there are."""
+
+    def is_other(member: Column) -> Column:
+        return reduce(or_, (member[name] != F.col(name) for name in relation.apart))
+
+    first = F.slice(F.filter(f"members{index}", is_other), 1, SHOWN_OTHERS)
+    named = F.array_join(F.transform(first, lambda member: member["label"]), ", ")
+    before, after = messages.AND_MORE
+    rest = F.concat(F.lit(before), (more - SHOWN_OTHERS).cast("string"), F.lit(after))
+    return F.concat(named, F.when(more > SHOWN_OTHERS, rest).otherwise("")).alias("others")
+
+
+__all__ = ["collisions"]

@@ -1,0 +1,132 @@
+"""A dialect as native column expressions: what it refuses and why, what it writes, what it reads back.
+
+The reasons are not written again here: each case names a witness, the smallest identifier that the dialect of
+`core` refuses for the same reason, and takes rule and reason from that refusal. A property test holds each
+expression to its dialect.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from nestsync.core.dialects import Dialect, Refusal
+from nestsync.core.identifiers import Levels
+
+D = TypeVar("D", bound=Dialect)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One way to be refused: when, which level is at fault (None: all of them, or the table's name), and why.
+
+    Several reasons are told apart by what the level at fault is like: the first that holds counts, the last always.
+    """
+
+    condition: Column
+    level: Column | None
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """The refusal, and what a level is like that is refused so; None where nothing else is left."""
+
+    refusal: Refusal
+    holds: Callable[[Column], Column] | None = None
+
+
+class Native(ABC, Generic[D]):
+    """One dialect of `core` as expressions over ``array<string>`` and ``string``."""
+
+    tables_in_root: ClassVar[bool] = False
+    """Whether a table in the root is fine although the root itself has no text."""
+
+    def __init__(self, dialect: D) -> None:
+        self.dialect = dialect
+
+    @abstractmethod
+    def cases(self, levels: Column) -> Iterator[Case]:
+        """What `Dialect.refusal` refuses, in its order: the first that holds is the reason."""
+
+    def name_cases(self, levels: Column, name: Column) -> Iterator[Case]:
+        """What `Dialect.table_refusal` refuses where `levels` are fine, in its order."""
+        yield self.table_case(name == "", ("x", "y"), "")
+
+    @abstractmethod
+    def render(self, levels: Column) -> Column:
+        """`Dialect.render`."""
+
+    def render_table(self, levels: Column, name: Column) -> Column:
+        """`Dialect.render_table`."""
+        return self.render(append(levels, name))
+
+    @abstractmethod
+    def read_back(self, levels: Column) -> Column:
+        """The levels that `Dialect.read` gives for what `render` writes; null where it reads nothing."""
+
+    def case(self, condition: Column, level: Column | None, *witness: str) -> Case:
+        """A case of `cases`, with the reason for which the dialect refuses `witness`."""
+        refusal = self.refusal(*witness)
+        return Case(condition, level if refusal.level is not None else None, (Reason(refusal),))
+
+    def refusal(self, *witness: str) -> Refusal:
+        """Why the dialect refuses the levels `witness`."""
+        return _expected(self.dialect.refusal(witness), self.dialect, witness)
+
+    def table_case(self, condition: Column, levels: Levels, name: str) -> Case:
+        """A case of `name_cases`, with the reason for which the dialect refuses the table `name` in `levels`."""
+        refusal = _expected(self.dialect.table_refusal(levels, name), self.dialect, (*levels, name))
+        return Case(condition, None, (Reason(refusal),))
+
+
+def _expected(refusal: Refusal | None, dialect: Dialect, witness: Levels) -> Refusal:
+    if refusal is None:
+        message = f"{dialect.name} takes {witness!r}, which was to show why it refuses"
+        raise LookupError(message)
+    return refusal
+
+
+def append(levels: Column, name: Column) -> Column:
+    """`levels` and one more."""
+    return F.concat(levels, F.array(name))
+
+
+def first(levels: Column, bad: Callable[[Column], Column]) -> Column:
+    """The first level that is `bad`, or null."""
+    return F.get(F.filter(levels, bad), F.lit(0))
+
+
+def let(value: Column, body: Callable[[Column], Column]) -> Column:
+    """`body` of `value`, which is computed once however often `body` names it."""
+    return F.get(F.transform(F.array(value), body), F.lit(0))
+
+
+def split(text: Column, separator: str) -> Column:
+    """`text` split on a text that is no pattern; the empty text is one empty part."""
+    return F.split(text, r"\Q" + separator.replace(r"\E", r"\E\\E\Q") + r"\E", -1)
+
+
+def is_exactly(levels: Column, *wanted: str) -> Column:
+    """Whether `levels` are those."""
+    return levels == F.array(*map(F.lit, wanted))
+
+
+def split_or_root(text: Column, separator: str) -> Column:
+    """`split`, where the empty text is the root."""
+    return F.when(text == "", root()).otherwise(split(text, separator))
+
+
+def root() -> Column:
+    """No levels."""
+    return F.array().cast("array<string>")
+
+
+def unless_empty(levels: Column) -> Column:
+    """`levels`, or null where one is empty: what a path with an empty segment is read as."""
+    return F.when(~F.array_contains(levels, ""), levels)

@@ -1,0 +1,40 @@
+"""Unicode normalisation: the one thing about names for which Spark has no function of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.functions import arrow_udf
+from pyspark.sql.types import StringType
+
+from nestsync.schemas import LEVELS
+
+_BEYOND_ASCII = r"[^\x00-\x7F]"
+
+
+def normalised(frame: DataFrame, levels: str, name: str) -> DataFrame:
+    """`frame` with its columns `levels` (``array<string>``) and `name` in NFC.
+
+    Only rows with a character beyond ASCII leave the JVM, as Arrow batches.
+    """
+    odd = F.exists(levels, lambda level: level.rlike(_BEYOND_ASCII)) | F.col(name).rlike(_BEYOND_ASCII)
+    nfc_levels = arrow_udf(_nfc_lists, LEVELS)  # type: ignore[call-overload]
+    nfc_name = arrow_udf(_nfc_texts, StringType())  # type: ignore[call-overload]
+    changed = frame.where(odd).withColumns({levels: nfc_levels(levels), name: nfc_name(name)})
+    return frame.where(~odd).unionByName(changed)
+
+
+def _nfc_texts(texts: pa.Array) -> pa.Array:
+    return pc.utf8_normalize(texts, "NFC")
+
+
+def _nfc_lists(lists: pa.Array) -> pa.Array:
+    offsets: Any = pc.subtract(lists.offsets, lists.offsets[0])
+    return pa.ListArray.from_arrays(offsets, pc.utf8_normalize(lists.flatten(), "NFC"))
+
+
+__all__ = ["normalised"]

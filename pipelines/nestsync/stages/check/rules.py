@@ -1,0 +1,177 @@
+"""What is wrong with one object by itself, in one pass over the rows; `core.checking.rules` is the oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StringType, StructField, StructType
+
+from nestsync.core.checking import messages
+from nestsync.core.checking.context import CheckContext
+from nestsync.core.checking.messages import Sentence, Slot
+from nestsync.core.checking.rules import MOVED, NAMESPACE, STATUS_RULES, said_elsewhere
+from nestsync.core.dialects import Dialect, Refusal
+from nestsync.core.findings import Severity
+from nestsync.schemas import FINDING_FIELDS, LEVELS
+from nestsync.stages.check.hits import fault, first_of, hit, with_back
+from nestsync.stages.check.local import local_frame
+from nestsync.stages.check.native import first
+from nestsync.stages.check.sentences import Codebook, Entry, explained
+from nestsync.stages.check.systems import SystemRules
+from nestsync.stages.columns import quoted, shown
+
+_SUBJECT = ("source", "system", "object", "levels", "name")
+
+
+@dataclass(slots=True)
+class RowRules:
+    """The hits of a row, as columns over ``source, object, levels, name, status, target_levels, target_name``."""
+
+    context: CheckContext
+    free: str | None
+    """A separator that no name holds, to be suggested."""
+    codebook: Codebook = field(default_factory=Codebook)
+
+    def hits(self) -> Column:
+        """Everything that is wrong with the row, as an array of `HIT`. Rows without a target are not to be asked."""
+        of_names = [*self._in_sources(), *self._of_levels(), *self._in_target(), *self._in_engines()]
+        moved = F.col("status").isin(*MOVED)
+        return F.array_compact(F.array(self._status(), *(F.when(moved, found) for found in of_names)))
+
+    def code(self, rule: str, of_levels: bool, sentence: Sentence, severity: Severity | None = None) -> int:
+        """The code of a finding of `rule`, which has its configured severity."""
+        return self.codebook.code(Entry(rule, str(self.context.severity(rule, severity)), of_levels, sentence))
+
+    def _status(self) -> Column:
+        is_namespace = F.col("object") == NAMESPACE
+        return first_of(
+            (
+                (F.col("status") == status) & (is_namespace if namespace else ~is_namespace),
+                hit(self.code(rule, False, sentence)),
+            )
+            for (status, namespace), (rule, sentence) in STATUS_RULES.items()
+        )
+
+    def _in_sources(self) -> Iterator[Column]:
+        """What a source's own dialect has no text for; sources of one dialect together."""
+        uses = sorted(self.context.sources.items(), key=lambda item: (item[1].name, item[1].separator or ""))
+        for use, sources in groupby(uses, key=lambda item: item[1]):
+            dialect = use.open()
+
+            def code(refusal: Refusal, of_levels: bool, name: str = dialect.name) -> int:
+                sentence = messages.source_refuses(name, refusal.reason, table=not of_levels)
+                return self.code("round-trip-loss", of_levels, sentence, Severity.WARNING)
+
+            found = fault(dialect, F.col("levels"), F.col("name"), code)
+            yield F.when(F.col("source").isin(*(name for name, _ in sources)), found)
+
+    def _of_levels(self) -> Iterator[Column]:
+        levels, separator = F.col("target_levels"), self.context.separator
+        no_level = F.col("target_name").isNull() & (F.size(levels) == 0)
+        yield first_of(
+            [
+                (no_level, hit(self.code("empty-level", True, messages.NO_LEVEL))),
+                (F.array_contains(levels, ""), hit(self.code("empty-level", True, messages.EMPTY_LEVEL))),
+            ]
+        )
+        if separator:
+            code = self.code("separator-conflict", True, messages.separator_conflict(separator, self.free))
+            conflict = first(levels, lambda level: level.contains(separator))
+            yield F.when(F.exists(levels, lambda level: level.contains(separator)), hit(code, conflict))
+
+    def _in_target(self) -> Iterator[Column]:
+        """What the target's dialect refuses, under the refusal's own rule, unless it is said elsewhere."""
+        target, system = self.context.target, self.context.capabilities
+        if target is None or system is None:
+            return
+
+        def said(refusal: Refusal) -> bool:
+            return said_elsewhere(refusal, self.context)
+
+        levels, name = F.col("target_levels"), F.col("target_name")
+        yield self._written(target.dialect.open(), levels, rule=lambda refusal: refusal.rule, said=said)
+        yield from SystemRules(system, self.code).hits(levels, name)
+
+    def _in_engines(self) -> Iterator[Column]:
+        for reader in self.context.readers():
+            levels = F.col("target_levels")
+            seen = F.concat(F.array(*map(F.lit, reader.before)), levels) if reader.before else levels
+            yield self._written(reader.dialect, seen, rule=lambda _: "round-trip-loss", said=lambda _: False)
+
+    def _written(
+        self, dialect: Dialect, levels: Column, *, rule: Callable[[Refusal], str], said: Callable[[Refusal], bool]
+    ) -> Column:
+        """What `dialect` does not write, or reads as something else, unless it is `said` elsewhere."""
+        of_levels: set[int] = set()
+
+        def code(refusal: Refusal, levels_at_fault: bool) -> int | None:
+            if not levels_at_fault:
+                sentence = messages.dialect_refuses_table(dialect.name, refusal.reason, dialect.refuses)
+                return self.code(rule(refusal), False, sentence)
+            if said(refusal):
+                return None
+            level = refusal.level is not None
+            sentence = messages.dialect_refuses(dialect.name, refusal.reason, dialect.refuses, level=level)
+            found = self.code(rule(refusal), True, sentence)
+            of_levels.add(found)
+            return found
+
+        return with_back(fault(dialect, levels, F.col("target_name"), code), dialect, levels, of_levels)
+
+
+def by_itself(mapped: DataFrame, context: CheckContext, free: str | None) -> DataFrame:
+    """What is wrong with each object of `mapped` (`MAPPED_SCHEMA`) by itself, in `FINDING_FIELDS`, each once.
+
+    A fault of the levels is told of the namespace, once for everything in it; `free` is the separator to suggest.
+    """
+    rules = RowRules(context, free)
+    found = (
+        mapped.where(F.col("target_levels").isNotNull())
+        .select(*_SUBJECT, "error", "target_levels", "target_name", rules.hits().alias("hits"))
+        .where(F.size("hits") > 0)
+        .withColumn("hit", F.explode("hits"))
+        .select(*_SUBJECT, "error", "target_levels", "target_name", "hit.*")
+    )
+    placed = _renamed_itself(found, context)
+    told = explained(placed, rules.codebook, _slots())
+    of_namespace = F.col("of_levels") & ~F.col("renamed_itself")
+    return (
+        told.withColumn("object", F.when(of_namespace, F.lit(NAMESPACE)).otherwise(F.col("object")))
+        .withColumn("name", F.when(~of_namespace, F.col("name")))
+        .select(*(field.name for field in FINDING_FIELDS))
+        .distinct()
+    )
+
+
+def _slots() -> dict[Slot, Column]:
+    def text(value: Column) -> Column:
+        return F.coalesce(value, F.lit(""))
+
+    return {
+        Slot.LEVELS: shown(F.col("levels")),
+        Slot.TARGET: shown(F.col("target_levels")),
+        Slot.NAME: text(quoted(F.col("target_name"))),
+        Slot.LEVEL: text(quoted(F.col("level"))),
+        Slot.CHARACTER: text(quoted(F.col("character"))),
+        Slot.BACK: text(F.concat(F.lit(messages.COMES_BACK), shown(F.col("back")))),
+        Slot.ERROR: F.coalesce(F.col("error"), F.lit(messages.NO_REASON)),
+    }
+
+
+def _renamed_itself(found: DataFrame, context: CheckContext) -> DataFrame:
+    """`found` with whether a rename names the very table, so that it need not be where its namespace is."""
+    renames = [rename for rename in context.mapping.renames if rename.identifier.name is not None]
+    if not renames:
+        return found.withColumn("renamed_itself", F.lit(False))
+    rows = [{"s": r.source, "l": list(r.identifier.levels), "n": r.identifier.name} for r in renames]
+    named = local_frame(found.sparkSession, rows, _NAMED).withColumn("renamed_itself", F.lit(True))
+    same = (F.col("source") == F.col("s")) & (F.col("levels") == F.col("l")) & (F.col("name") == F.col("n"))
+    joined = found.join(F.broadcast(named), same, "left").drop("s", "l", "n")
+    return joined.withColumn("renamed_itself", F.coalesce("renamed_itself", F.lit(False)))
+
+
+_NAMED = StructType([StructField("s", StringType()), StructField("l", LEVELS), StructField("n", StringType())])

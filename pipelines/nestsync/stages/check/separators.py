@@ -1,0 +1,61 @@
+"""The ranking of separators over the source levels, in one pass for all candidates."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from nestsync.core.checking.context import CheckContext
+from nestsync.core.checking.ranking import EXAMPLES, Ranked, rank
+from nestsync.core.identifiers import Levels
+from nestsync.schemas import SEPARATOR_FIELDS, contract
+from nestsync.stages.check.local import local_frame
+
+
+def ranked_separators(objects: DataFrame, context: CheckContext) -> tuple[Ranked, ...]:
+    """The candidates of `context` against the namespaces of `objects` (sources only), best first.
+
+    Runs one job; what comes to the driver is a few rows a candidate.
+    """
+    candidates = context.ranked()
+    if not candidates:
+        return ()
+    held = F.filter(
+        F.array(*map(F.lit, candidates)),
+        lambda candidate: F.exists("levels", lambda level: F.contains(level, candidate)),
+    )
+    conflicts = objects.select("source", "levels", F.explode(held).alias("separator")).distinct()
+    of_candidate = Window.partitionBy("separator")
+    numbered = conflicts.select(
+        "*",
+        F.count(F.lit(1)).over(of_candidate).alias("conflicts"),
+        F.row_number().over(of_candidate.orderBy("source", "levels")).alias("place"),
+    )
+    counts: dict[str, int] = {}
+    examples: dict[str, list[tuple[str, Levels]]] = defaultdict(list)
+    for row in numbered.where(F.col("place") <= EXAMPLES).orderBy("separator", "place").collect():
+        counts[row["separator"]] = row["conflicts"]
+        examples[row["separator"]].append((row["source"], tuple(row["levels"])))
+    return rank(counts, {separator: tuple(found) for separator, found in examples.items()}, context)
+
+
+def separators_frame(ranked: tuple[Ranked, ...], objects: DataFrame) -> DataFrame:
+    """The ranking in `SEPARATOR_FIELDS`."""
+    rows = [
+        {
+            "separator": each.separator,
+            "conflicts": each.conflicts,
+            "examples": [{"source": source, "levels": list(levels)} for source, levels in each.examples],
+            "allowed": each.allowed,
+            "reason": each.reason,
+            "rank": each.rank,
+            "suggested": each.suggested,
+        }
+        for each in ranked
+    ]
+    return local_frame(objects.sparkSession, rows, contract(*SEPARATOR_FIELDS))
+
+
+__all__ = ["ranked_separators", "separators_frame"]

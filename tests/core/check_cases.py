@@ -1,0 +1,363 @@
+"""The table of cases that the core and Spark are both held to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Lookup
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from nestsync.core.checking import CheckContext, DialectUse, Subject, Target
+from nestsync.core.identifiers import Identifier, Levels
+from nestsync.core.mapping import Mapping, MappingRule, Rename
+
+Expected = tuple[str, str, Levels, str]
+"""rule, source, levels, name (empty for a namespace)."""
+
+
+def namespace(source: str, *levels: str, **more: Any) -> Subject:
+    return Subject(source, "namespace", levels, **more)
+
+
+def table(source: str, name: str, *levels: str, **more: Any) -> Subject:
+    return Subject(source, "table", levels, name, **more)
+
+
+def there(*levels: str) -> Subject:
+    return namespace("lake", *levels, role="target")
+
+
+def context(
+    dialect: str = "iceberg-rest", capabilities: str = "iceberg-rest", advertised: str | None = None, **more: Any
+) -> CheckContext:
+    target = Target("lake", "iceberg_rest", DialectUse(dialect, advertised), capabilities)
+    return CheckContext(target=target, **more)
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    subjects: list[Subject]
+    context: CheckContext
+    expected: list[Expected] = field(default_factory=list)
+    says: Lookup[str, list[str]] = field(default_factory=dict)
+    """By rule, what message and hint say."""
+
+    @property
+    def marks(self) -> list[pytest.MarkDecorator]:
+        rules = sorted({rule for rule, *_ in self.expected})
+        return [pytest.mark.proves(*rules)] if rules else []
+
+
+HMS = Mapping(rules=(MappingRule("hms", drop=1, split="__"),))
+RAW = Mapping(rules=(MappingRule("rest", include=(("raw", "events", "**"),)),))
+RENAMED = Mapping(renames=(Rename("hms", Identifier(("hive", "team:sales")), Identifier(("team", "sales"))),))
+TABLE_RENAMED = Mapping(renames=(Rename("rest", Identifier(("a",), "t"), Identifier(("b:c",), "t")),))
+TEAM = ("hive", "team:sales")
+NFC, NFD = "caf\u00e9", "cafe\u0301"
+
+CASES = [
+    # ---- the separator
+    Case(
+        "a flat name holds the separator: blocking, and a free one is suggested",
+        [namespace("hms", *TEAM), table("hms", "orders", *TEAM), namespace("hms", "hive", "a;b")],
+        context(separator=":"),
+        [("separator-conflict", "hms", TEAM, "")],
+        {
+            "separator-conflict": [
+                """level "team:sales" of ["hive","team:sales"] holds ':'""",
+                """choose separator '$' (free here) or add a rename of ["hive","team:sales"] to the mapping file""",
+            ]
+        },
+    ),
+    Case(
+        "where no candidate is free, a rename is all that helps",
+        [namespace("hms", *TEAM), namespace("hms", "hive", "a;b$c")],
+        context(separator=":"),
+        [("separator-conflict", "hms", TEAM, "")],
+        {"separator-conflict": ["no candidate is free here: add a rename"]},
+    ),
+    Case("a rename clears the conflict", [namespace("hms", *TEAM)], context(separator=":", mapping=RENAMED)),
+    Case(
+        "a rename of the namespace clears it for its tables",
+        [namespace("hms", *TEAM), table("hms", "t", *TEAM)],
+        context(separator=":", mapping=RENAMED),
+    ),
+    Case(
+        "a table that is renamed into a conflict is told itself",
+        [namespace("rest", "a"), table("rest", "t", "a")],
+        context(separator=":", mapping=TABLE_RENAMED),
+        [("separator-conflict", "rest", ("a",), "t")],
+    ),
+    Case(
+        "the conflict of a namespace that only its table shows is the namespace's",
+        [table("hms", "t", *TEAM), table("hms", "u", *TEAM)],
+        context(separator=":"),
+        [("separator-conflict", "hms", TEAM, "")],
+    ),
+    Case("a table's own name may hold the separator", [table("rest", "a:b", "x")], context(separator=":")),
+    Case(
+        "what the server advertises joins levels too",
+        [namespace("rest", "a.b"), namespace("rest", "a:b")],
+        context(advertised="."),
+        [("separator-conflict", "rest", ("a.b",), "")],
+        {"separator-conflict": ["iceberg-rest: level", "holds '.', the separator of the server"]},
+    ),
+    Case(
+        "the unit separator is Iceberg's own",
+        [namespace("rest", "a\x1fb")],
+        context(),
+        [("separator-conflict", "rest", ("a\x1fb",), ""), ("reserved-character", "rest", ("a\x1fb",), "")],
+        {"separator-conflict": ['["a\\u001Fb"]', 'comes back as ["a","b"]']},
+    ),
+    Case(
+        "the configured separator is said once where it is the target's too",
+        [namespace("rest", "a-b")],
+        context("gravitino", "gravitino", "-", separator="-", policy="unrestricted"),
+        [("separator-conflict", "rest", ("a-b",), "")],
+        {"separator-conflict": ["choose separator"]},
+    ),
+    Case(
+        "a refused separator is a finding about the target",
+        [namespace("hms", "a:b")],
+        context(separator="/"),
+        [("separator-refused", "lake", (), "")],
+        {"separator-refused": ["Delimiter '/' is not allowed because it conflicts with path parsing", "';'"]},
+    ),
+    Case(
+        "without a target, the configuration is told",
+        [],
+        CheckContext(separator="."),
+        [("separator-refused", "configuration", (), "")],
+    ),
+    # ---- the mapping
+    Case("a split makes levels", [namespace("hms", "hive", "sales__emea__orders")], context(mapping=HMS)),
+    Case(
+        "an empty segment is no level",
+        [namespace("hms", "hive", "a____b")],
+        context(mapping=HMS),
+        [("empty-level", "hms", ("hive", "a____b"), "")],
+        {"empty-level": ['a level of ["a","","b"] is empty']},
+    ),
+    Case(
+        "a namespace of which nothing is left",
+        [namespace("hms", "hive")],
+        context(mapping=HMS),
+        [("empty-level", "hms", ("hive",), "")],
+        {"empty-level": ['the mapping leaves no level of ["hive"]']},
+    ),
+    Case(
+        "what is excluded is not found fault with",
+        [namespace("rest", "raw", "events2:"), table("rest", "t", "other", status="unreadable")],
+        context(separator=":", mapping=RAW),
+    ),
+    Case(
+        "a subtree is its root and what is below it, and nothing that starts alike",
+        [namespace("rest", "raw", "events", "20:24"), namespace("rest", "raw", "events2", "20:24")],
+        context(separator=":", mapping=RAW),
+        [("separator-conflict", "rest", ("raw", "events", "20:24"), "")],
+    ),
+    # ---- round trips
+    Case(
+        "dotted storage reads a dot as two levels",
+        [namespace("rest", "a.b")],
+        context(engines=("jdbc",)),
+        [("round-trip-loss", "rest", ("a.b",), "")],
+        {
+            "round-trip-loss": [
+                """jdbc: level "a.b" of ["a.b"] holds '.', which joins levels; it comes back as ["a","b"]"""
+            ]
+        },
+    ),
+    Case(
+        "Trino reads lower case",
+        [namespace("rest", "Sales")],
+        context(engines=("trino", "spark")),
+        [("round-trip-loss", "rest", ("Sales",), "")],
+        {"round-trip-loss": ['it comes back as ["sales"]', "trino refuses"]},
+    ),
+    Case(
+        "a table's name is lost where its namespace is not",
+        [namespace("rest", "a"), table("rest", "T@1", "a")],
+        context(engines=("trino",)),
+        [("round-trip-loss", "rest", ("a",), "T@1")],
+        {"round-trip-loss": ['trino: the table "T@1" in ["a"] holds', 'add a rename of the table "T@1" in ["a"]']},
+    ),
+    Case(
+        "the source's own dialect is a warning",
+        [namespace("hms", "hive", "a!")],
+        context(sources={"hms": DialectUse("hive")}),
+        [("round-trip-loss", "hms", ("hive", "a!"), "")],
+        {"round-trip-loss": ["in the source's own hive, "]},
+    ),
+    Case(
+        "a table in the root has no path in Iceberg REST",
+        [table("lance", "images")],
+        context(sources={"lance": DialectUse("lance")}),
+        [("round-trip-loss", "lance", (), "images")],
+        {"round-trip-loss": ["is a table in the root"]},
+    ),
+    Case("Spark takes a table in the root", [table("lance", "images")], CheckContext(engines=("spark",))),
+    # ---- what the target holds
+    Case(
+        "dots are what Glue reserves",
+        [namespace("rest", "a.b")],
+        context(capabilities="glue"),
+        [("reserved-character", "rest", ("a.b",), "")],
+        {"reserved-character": ["AWS Glue: level", "holds '.'"]},
+    ),
+    Case(
+        "characters, lengths and depth, each once a namespace",
+        [namespace("rest", "x" * 129 + "é!"), namespace("rest", "a", "b", "c d"), table("rest", "t", "a", "b", "c d")],
+        context("hive", "hms-3"),
+        [
+            ("character-refused", "rest", ("x" * 129 + "é!",), ""),
+            ("too-deep", "rest", ("x" * 129 + "é!",), ""),
+            ("character-refused", "rest", ("a", "b", "c d"), ""),
+            ("too-deep", "rest", ("a", "b", "c d"), ""),
+        ],
+        {"character-refused": ['holds "é"', 'holds " "'], "too-deep": ["catalog and database"]},
+    ),
+    Case(
+        "a level is too long",
+        [namespace("rest", "x" * 65)],
+        context(capabilities="gravitino"),
+        [("too-long", "rest", ("x" * 65,), "")],
+        {"too-long": ["Gravitino: level", "is longer than 64 characters"]},
+    ),
+    Case(
+        "a whole path is too long",
+        [namespace("rest", *["x" * 43] * 3)],
+        context(capabilities="gravitino"),
+        [("too-long", "rest", ("x" * 43,) * 3, "")],
+        {"too-long": ["is too long in all", "at most 128 characters in all"]},
+    ),
+    Case(
+        "a table's name has limits of its own",
+        [namespace("hms", "hive", "a"), table("hms", "t-1", "hive", "a"), table("hms", "x" * 257, "hive", "a")],
+        context("hive", "hms-3"),
+        [("character-refused", "hms", ("hive", "a"), "t-1"), ("too-long", "hms", ("hive", "a"), "x" * 257)],
+    ),
+    # ---- collisions
+    Case(
+        "two sources, one target: each is told of the other",
+        [namespace("one", "sales"), namespace("two", "sales")],
+        context(),
+        [("collision", "one", ("sales",), ""), ("collision", "two", ("sales",), "")],
+        {"collision": ['["sales"] is wanted by two ["sales"] too', 'list ["sales"] under merge']},
+    ),
+    Case(
+        "a merge is what was meant",
+        [namespace("one", "sales"), namespace("two", "sales")],
+        context(mapping=Mapping(merge=frozenset({("sales",)}))),
+    ),
+    Case(
+        "a merge of namespaces merges no tables",
+        [table("one", "t", "sales"), table("two", "t", "sales"), table("two", "u", "sales")],
+        context(mapping=Mapping(merge=frozenset({("sales",)}))),
+        [("collision", "one", ("sales",), "t"), ("collision", "two", ("sales",), "t")],
+    ),
+    Case(
+        "many claimants: three are named, the rest are counted",
+        [namespace(f"s{i}", "x") for i in range(6)],
+        context(),
+        [("collision", f"s{i}", ("x",), "") for i in range(6)],
+        {"collision": ['wanted by s0 ["x"], s1 ["x"], s2 ["x"] and 2 more too']},
+    ),
+    Case(
+        "parents are made for all who need them",
+        [namespace("one", "a", "b"), namespace("two", "a", "c"), namespace("two", "a")],
+        context(),
+    ),
+    Case(
+        "one level that holds the separator, and two levels",
+        [namespace("one", "a:b"), namespace("two", "a", "b")],
+        context(separator=":"),
+        [
+            ("separator-conflict", "one", ("a:b",), ""),
+            ("collision", "one", ("a:b",), ""),
+            ("collision", "two", ("a", "b"), ""),
+        ],
+        {"collision": ['["a:b"] is written in the target as is two ["a","b"]']},
+    ),
+    Case(
+        "a dot and two levels in dotted storage",
+        [namespace("one", "a.b"), namespace("two", "a", "b")],
+        context("jdbc", "jdbc"),
+        [
+            ("separator-conflict", "one", ("a.b",), ""),
+            ("reserved-character", "one", ("a.b",), ""),
+            ("collision", "one", ("a.b",), ""),
+            ("collision", "two", ("a", "b"), ""),
+        ],
+    ),
+    Case(
+        "upper and lower case where the target folds",
+        [namespace("one", "Sales"), namespace("two", "sales")],
+        context(capabilities="glue"),
+        [("case-collision", "one", ("Sales",), ""), ("case-collision", "two", ("sales",), "")],
+        {"case-collision": ['["Sales"] is one with two ["sales"] where the target folds case']},
+    ),
+    Case(
+        "upper and lower case where it does not",
+        [namespace("one", "Sales"), namespace("two", "sales")],
+        context(),
+    ),
+    Case(
+        "é in one character and in two where the target normalises",
+        [namespace("one", NFC), namespace("two", NFD)],
+        context(capabilities="lakekeeper"),
+        [("normalization-collision", "one", (NFC,), ""), ("normalization-collision", "two", (NFD,), "")],
+        {"normalization-collision": ['["café"] is one with two ["cafe\\u0301"] where the target normalises to NFC']},
+    ),
+    Case("é in one character and in two where it does not", [namespace("one", NFC), namespace("two", NFD)], context()),
+    Case(
+        "implied parents that the target folds into one",
+        [namespace("one", "Sales", "a"), namespace("two", "sales", "b")],
+        context(capabilities="lakekeeper"),
+        [("case-collision", "one", ("Sales", "a"), ""), ("case-collision", "two", ("sales", "b"), "")],
+        {"case-collision": ['["Sales"] is one with two ["sales","b"]']},
+    ),
+    Case(
+        "what the target holds under another spelling",
+        [namespace("one", "Sales"), there("sales"), there("Other")],
+        context(capabilities="lakekeeper"),
+        [("case-collision", "one", ("Sales",), "")],
+        {"case-collision": ['lake ["sales"] (already there)']},
+    ),
+    Case("what the target holds under the wanted name", [namespace("one", "sales"), there("sales")], context()),
+    # ---- what could not be read
+    Case(
+        "by status",
+        [
+            table("lance", "corrupt", "a", status="unreadable", error="no manifest"),
+            table("lance", "hollow", "a", status="empty"),
+            table("lance", "_tmp", "a", status="not-a-table", error="starts with an underscore"),
+            table("hms", "avro", "a", status="unsupported", error="avro"),
+            namespace("rest", "closed", status="unreadable", error="403"),
+        ],
+        context(),
+        [
+            ("unreadable-table", "lance", ("a",), "corrupt"),
+            ("unreadable-table", "lance", ("a",), "hollow"),
+            ("not-a-table", "lance", ("a",), "_tmp"),
+            ("unsupported-table", "hms", ("a",), "avro"),
+            ("unreadable-namespace", "rest", ("closed",), ""),
+        ],
+        {
+            "unreadable-table": ["could not be read: no manifest", "could not be read: no reason was given"],
+            "unreadable-namespace": ["403"],
+        },
+    ),
+    Case(
+        "what is not moved has no name in the target",
+        [
+            table("one", "t", "a", status="unsupported", error="view"),
+            table("two", "t", "a", status="ok"),
+            table("lance", ".x", "a:b", status="not-a-table", error="dot"),
+        ],
+        context(separator=":"),
+        [("unsupported-table", "one", ("a",), "t"), ("not-a-table", "lance", ("a:b",), ".x")],
+    ),
+]

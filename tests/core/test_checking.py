@@ -1,0 +1,174 @@
+"""The check as a table: what is in the catalogs, how it is configured, and what is found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from nestsync.core.checking import (
+    CheckContext,
+    DialectUse,
+    Lowered,
+    SeverityRefused,
+    Subject,
+    Target,
+    adjust,
+    check,
+    rank_separators,
+)
+from nestsync.core.findings import Finding, Severity
+from nestsync.core.identifiers import Identifier
+from nestsync.core.mapping import Mapping, MappingRule, Rename
+from tests.core.check_cases import CASES, Case, context, namespace, table
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.name, marks=case.marks) for case in CASES])
+def test_what_is_found(case: Case) -> None:
+    found = check(case.subjects, case.context)
+    assert sorted((f.rule, f.source, f.levels, f.name or "") for f in found) == sorted(case.expected)
+    for rule, texts in case.says.items():
+        spoken = " ".join(f"{f.message} | {f.hint}" for f in found if f.rule == rule)
+        for text in texts:
+            assert text in spoken
+
+
+def test_every_finding_says_where_and_what_to_change() -> None:
+    for case in CASES:
+        for found in check(case.subjects, case.context):
+            assert found.message
+            assert found.hint
+            assert "\n" not in found.message
+
+
+def _only(found: list[Finding]) -> Finding:
+    assert len(found) == 1
+    return found[0]
+
+
+CONFLICT = [namespace("hms", "hive", "team:sales")]
+
+
+@pytest.mark.parametrize(
+    ("severities", "expected"),
+    [({}, Severity.WARNING), ({"unreadable-table": Severity.BLOCKING}, Severity.BLOCKING)],
+)
+def test_the_configuration_raises_a_severity(severities: dict[str, Severity], expected: Severity) -> None:
+    broken = [table("lance", "t", status="unreadable", error="no manifest")]
+    assert _only(check(broken, CheckContext(severities=severities))).severity is expected
+
+
+@pytest.mark.parametrize(
+    ("severities", "says"),
+    [
+        ({"separator-conflict": Severity.WARNING}, "separator-conflict is blocking and cannot be lowered to warning"),
+        ({"unreadable-table": Severity.INFO}, "unreadable-table is warning and cannot be lowered to info"),
+        ({"no-such-rule": Severity.INFO}, "there is no rule 'no-such-rule'"),
+    ],
+)
+def test_the_configuration_lowers_no_rule_as_a_whole(severities: dict[str, Severity], says: str) -> None:
+    with pytest.raises(SeverityRefused, match=says):
+        CheckContext(severities=severities)
+
+
+LOWERED = Lowered("separator-conflict", "hms", ("hive", "team:sales"), Severity.WARNING, "nobody reads it by path")
+
+
+def test_a_severity_is_lowered_for_one_object_with_its_reason_in_the_message() -> None:
+    subjects = [*CONFLICT, namespace("hms", "hive", "a:b")]
+    found = {f.levels: f for f in check(subjects, context(separator=":", lowered=(LOWERED,)))}
+    assert found["hive", "team:sales"].severity is Severity.WARNING
+    assert found["hive", "team:sales"].message.endswith("(lowered from blocking: nobody reads it by path)")
+    assert found["hive", "a:b"].severity is Severity.BLOCKING
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"reason": " "}, "separator-conflict is lowered without a reason"),
+        ({"rule": "nope"}, "there is no rule 'nope'"),
+    ],
+)
+def test_a_lowered_severity_needs_a_rule_and_a_reason(change: dict[str, str], says: str) -> None:
+    with pytest.raises(SeverityRefused, match=says):
+        replace(LOWERED, **change)
+
+
+def test_findings_of_other_stages_get_their_configured_severity_too() -> None:
+    other = Finding("missing-parent", Severity.WARNING, "hms", "namespace", ("a",), None, ("a",), "what", "hint")
+    raised = adjust(other, CheckContext(severities={"missing-parent": Severity.BLOCKING}))
+    lowered = Lowered("missing-parent", "hms", ("a",), Severity.INFO, "known")
+    assert raised.severity is Severity.BLOCKING
+    assert adjust(other, CheckContext(lowered=(lowered,))).severity is Severity.INFO
+
+
+# ---- separators
+
+
+def test_separators_rank_by_policy_then_conflicts_then_order() -> None:
+    subjects = [
+        namespace("hms", "hive", "team:sales"),
+        table("hms", "t", "hive", "team:sales"),
+        namespace("rest", "a;b", "c;d"),
+        namespace("rest", "x:y"),
+        namespace("lake", "in|target", role="target"),
+    ]
+    ranked = rank_separators(subjects, CheckContext(candidates=(":", ";", "$", "|"), separator="/"))
+    assert [(r.separator, r.conflicts, r.allowed, r.suggested) for r in ranked] == [
+        ("$", 0, True, True),
+        (";", 1, True, False),
+        (":", 2, True, False),
+        ("/", 0, False, False),
+        ("|", 0, False, False),
+    ]
+    assert [r.rank for r in ranked] == [1, 2, 3, 4, 5]
+    assert ranked[2].examples == (("hms", ("hive", "team:sales")), ("rest", ("x:y",)))
+    assert ranked[3].reason == "it conflicts with path parsing"
+
+
+def test_at_most_five_examples_are_given() -> None:
+    subjects = [namespace("hms", "hive", f"a:{i}") for i in range(9)]
+    first = next(r for r in rank_separators(subjects, CheckContext()) if r.separator == ":")
+    assert (first.conflicts, len(first.examples)) == (9, 5)
+    assert first.examples[0] == ("hms", ("hive", "a:0"))
+
+
+def test_what_the_mapping_brings_in_is_not_free_either() -> None:
+    mapping = Mapping(
+        rules=(MappingRule("hms", prefix=("lake;one",)),),
+        renames=(Rename("hms", Identifier(("x",)), Identifier(("a$b",))),),
+    )
+    ranked = rank_separators([], CheckContext(mapping=mapping))
+    assert [r.separator for r in ranked if r.suggested] == [":"]
+    taken = rank_separators([namespace("hms", "a:b")], CheckContext(mapping=mapping))
+    assert [r.separator for r in taken if r.suggested] == []
+
+
+def test_any_safe_separator_is_allowed_where_the_policy_is_unrestricted() -> None:
+    ranked = rank_separators([], CheckContext(candidates=("|", "/"), policy="unrestricted"))
+    assert [(r.separator, r.allowed) for r in ranked] == [("|", True), ("/", False)]
+
+
+def test_an_engine_that_begins_with_the_catalog_is_asked_with_it() -> None:
+    subjects = [namespace("rest", "a"), namespace("rest", "a", "b")]
+    found = _only(check(subjects, context(engines=("flink",))))
+    assert (found.rule, found.levels) == ("round-trip-loss", ("a", "b"))
+    assert 'flink: level "b" of ["a","b"] is one level too many' in found.message
+
+
+def test_a_dialect_whose_separator_is_refused_stands_in_with_its_default() -> None:
+    assert DialectUse("gravitino", "/").open() == DialectUse("gravitino").open()
+    assert DialectUse("spark", "/").open() == DialectUse("spark").open()
+
+
+def test_nothing_is_asked_of_a_target_that_there_is_not() -> None:
+    plain = CheckContext(separator=":")
+    assert check([namespace("rest", "x" * 2000, "a.b")], plain) == []
+    assert plain.capabilities is None
+    assert (plain.folds, plain.normalizes) == (False, False)
+
+
+def test_the_target_is_asked_by_its_own_capabilities() -> None:
+    glue = CheckContext(target=Target("lake", "iceberg_rest", DialectUse("iceberg-rest"), "glue"))
+    found = check([Subject("rest", "namespace", ("A", "b"))], glue)
+    assert {f.rule for f in found} == {"too-deep"}
