@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from nestsync.catalogs.lance_dir import ROOM, LanceDirOptions
-from nestsync.catalogs.lance_dir.options import Root, parse_root
+from nestsync.catalogs.lance_dir.dataset import reason
+from nestsync.catalogs.lance_dir.options import Access, Root, parse_root
 from nestsync.errors import ConfigurationError
 
 ROOTS = [
@@ -105,6 +106,13 @@ def test_a_secret_travels_with_the_reader_and_is_not_shown(monkeypatch: pytest.M
     monkeypatch.delenv("NESTSYNC_TEST_KEY")
     assert reader.access.storage_options == {"aws_secret_access_key": "hunter2"}
     assert "hunter2" not in repr(reader) + repr(options) + str(options.to_spark())
+
+
+def test_what_lance_says_is_shown_without_secrets_and_without_its_own_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NESTSYNC_TEST_KEY", "hunter2")
+    options = LanceDirOptions(root="s3://b", storage_options_env={"aws_secret_access_key": "NESTSYNC_TEST_KEY"})
+    error = ValueError("key=hunter2\nwas refused, /home/someone/rust/lance-io/src/utils.rs:224:20")
+    assert reason(error, Access.of(options, "lake")) == "key=***\\x0awas refused"
 
 
 def test_a_variable_that_is_not_set_is_named() -> None:

@@ -121,6 +121,7 @@ STATES: list[tuple[str, str, Callable[[Path], None], Status, str]] = [
     ("no manifest", "t", _no_manifest, Status.UNREADABLE, "Lance cannot open it: "),
     ("cut short", "t", _truncated, Status.UNREADABLE, "Lance cannot open it: "),
     ("garbage", "t", _garbage, Status.UNREADABLE, "Lance cannot open it: "),
+    ("panic", "t", _panicking, Status.UNREADABLE, "Lance cannot open it: range end index"),
     (
         "data gone",
         "t",
@@ -173,6 +174,14 @@ def test_some_files_gone_is_as_bad_as_all(tmp_path: Path) -> None:
     )
     (unchecked,) = tables(read(tmp_path, check_files=False)).values()
     assert (unchecked.status, unchecked.row_count) == (Status.OK, 3)
+
+
+def test_a_clone_whose_files_are_elsewhere_misses_none(tmp_path: Path) -> None:
+    import lance
+
+    lance.dataset(write(tmp_path / "elsewhere", "t", rows=4)).shallow_clone(str(tmp_path / "root" / "clone"), 1)
+    (row,) = tables(read(tmp_path / "root")).values()
+    assert (row.status, row.row_count) == (Status.OK, 4)
 
 
 def test_rows_that_were_deleted_are_not_counted(tmp_path: Path) -> None:
