@@ -11,11 +11,13 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
-from pyspark.errors import PySparkException
+from pyspark.errors import PySparkException, PySparkRuntimeError
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from nestsync.catalogs import register
 from nestsync.core.errors import NestsyncError
+from nestsync.errors import PrerequisiteMissing
 from nestsync.jars import SPARK_DELTA, fetch
 
 _DELTA = {
@@ -37,14 +39,21 @@ _LOCAL = {
 }
 
 
-def open_session(master: str | None = None, conf: Mapping[str, str] | None = None) -> SparkSession:
+def open_session(
+    master: str | None = None, conf: Mapping[str, str] | None = None, *, log: Path | None = None
+) -> SparkSession:
     """The running session, or a new one; either way with every ``nestsync.<system>`` format registered.
 
     `master` is Spark's own (``local[2]``); ``spark-submit`` has the last word, None without it is ``local[*]``.
-    `conf` wins over what is set here. Raises `PrerequisiteMissing` where Java or the jars cannot be had.
+    `conf` wins over what is set here. `log` takes what Spark's JVM and the Python workers write to standard error,
+    which `spark-submit` has the say on. Raises `PrerequisiteMissing` where Java or the jars cannot be had.
     """
-    active = SparkSession.getActiveSession()
-    spark = active or _new_session(master, conf or {})
+    spark = SparkSession.getActiveSession()
+    if spark is None:
+        # An error of ours is told once, in a sentence; this logger would print the JVM's stack trace beside it.
+        PySparkLogger.getLogger("DataFrameQueryContextLogger").disabled = True
+        with _standard_error_in(log):
+            spark = _new_session(master, conf or {})
     register(spark)
     return spark
 
@@ -67,6 +76,30 @@ def _new_session(master: str | None, conf: Mapping[str, str]) -> SparkSession:
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
+
+
+@contextmanager
+def _standard_error_in(log: Path | None) -> Iterator[None]:
+    """Give the children that start in this block `log` for their standard error.
+
+    Spark's JVM keeps it, and so do the Python workers that it starts. Raises `PrerequisiteMissing` where the JVM does
+    not start.
+    """
+    if log is None or "PYSPARK_GATEWAY_PORT" in os.environ:
+        yield
+        return
+    log.parent.mkdir(parents=True, exist_ok=True)
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with log.open("ab") as file:
+        os.dup2(file.fileno(), 2)
+    try:
+        yield
+    except PySparkRuntimeError as error:
+        raise PrerequisiteMissing("Spark's JVM does not start", where=str(log), hint="the log says why") from error
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def _submitted_master() -> str | None:

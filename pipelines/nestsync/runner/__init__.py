@@ -57,7 +57,9 @@ def run(
     Raises `NestsyncError` where there is nothing to report on: no configuration to stand on, no such run, or a
     catalog that does not answer. Everything after that ends in the outcome, with its exit code.
     """
-    spark = open_session(config.spark.master, config.spark.conf)
+    if SparkSession.getActiveSession() is None:
+        ui.stage_started("spark", "starting Spark")
+    spark = open_session(config.spark.master, config.spark.conf, log=config.workspace / "logs" / "spark.log")
     workspace = Workspace(spark, config.workspace)
     context = RunContext(
         spark=spark,
