@@ -65,6 +65,8 @@ def _new_session(master: str | None, conf: Mapping[str, str]) -> SparkSession:
     if where.startswith("local"):
         settings |= _LOCAL
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        if submitted is None:  # else the workers may have the package as a zip, which a daemon starts without
+            settings["spark.python.daemon.module"] = "nestsync.daemon"
     jars = tuple(map(str, fetch(SPARK_DELTA)))
     if submitted is not None:
         jars = _join_running_driver(jars)

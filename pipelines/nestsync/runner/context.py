@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import datetime
-from functools import cached_property, reduce
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -19,7 +20,9 @@ from nestsync.core.checking import CheckContext, DialectUse, Target
 from nestsync.core.claims import PropertyKeys
 from nestsync.core.wanted import WantedSettings
 from nestsync.errors import ConfigurationError
+from nestsync.session import our_errors
 from nestsync.stages.inventory import CatalogRef
+from nestsync.stages.journal import read_journal
 from nestsync.ui import Confirm, Ui
 from nestsync.workspace import Workspace
 
@@ -42,9 +45,16 @@ class RunContext:
     # ---- frames
 
     def keep(self, name: str, frame: DataFrame) -> DataFrame:
-        """Persist `frame` under `name` for the stages that follow; `release` gives it back."""
+        """Compute `frame` once, under `name`, for the stages that follow; `release` gives it back.
+
+        In a local session it is cut off from how it was made: a stage's plan would otherwise hold those of all
+        stages before it, and Spark takes longer to think about it than to run it. A cluster can lose an executor,
+        and has to know how to make the frame again.
+        """
         self.drop(name)
-        self.frames[name] = frame.persist()
+        local = self.spark.sparkContext.master.startswith("local")
+        with our_errors():
+            self.frames[name] = frame.localCheckpoint() if local else frame.persist()
         return self.frames[name]
 
     def drop(self, name: str) -> None:
@@ -84,6 +94,15 @@ class RunContext:
     def actions(self) -> DataFrame:
         """The plan of this run (`schemas.ACTION_FIELDS`)."""
         return self.frame("actions", lambda: self.workspace.read("actions", run_id=self.run_id))
+
+    def ledger(self) -> DataFrame:
+        """What this run did so far, out of its journals (`schemas.LEDGER_FIELDS`)."""
+        return self.frame("ledger", lambda: read_journal(self.spark, self.journals))
+
+    @property
+    def journals(self) -> Path:
+        """The folder of this run's journals."""
+        return self.workspace.folder("journal", self.run_id)
 
     # ---- the configuration, as the stages want it
 
@@ -199,9 +218,4 @@ def _ref(catalog: CatalogConfig, role: str) -> CatalogRef:
     return CatalogRef(catalog.name, catalog.system, catalog.options, role)
 
 
-def union(frames: Sequence[DataFrame]) -> DataFrame:
-    """`frames` one after the other, by column name."""
-    return reduce(DataFrame.unionByName, frames)
-
-
-__all__ = ["RunContext", "union"]
+__all__ = ["RunContext"]

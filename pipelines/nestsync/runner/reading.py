@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -15,6 +16,10 @@ from nestsync.stages.check import adjusted, check
 from nestsync.stages.inventory import CatalogRef, counts_by_source, read_catalogs
 from nestsync.stages.wanted import wanted
 
+KINDS = ("namespaces", "tables", "views")
+ROWS_PER_PARTITION = 50_000
+"""How many objects a task of the stages after the inventory takes: many small tasks cost more than they do."""
+
 
 def inventory(context: RunContext, sources: Sequence[str] | None = None) -> dict[str, int]:
     """Read every catalog of the run, or those called `sources` alone, into the workspace.
@@ -26,9 +31,9 @@ def inventory(context: RunContext, sources: Sequence[str] | None = None) -> dict
     frame = context.keep("objects", read_catalogs(context.spark, catalogs))
     with our_errors():
         counts = counts_by_source(frame)
-    names = [catalog.name for catalog in catalogs]
-    for table, kinds in (("namespaces", ["namespace"]), ("tables", ["table", "view"])):
-        context.workspace.replace(table, frame.where(F.col("object").isin(kinds)), run_id=context.run_id, sources=names)
+    read = sum(number for kinds in counts.values() for kind, number in kinds.items() if kind in KINDS)
+    frame = context.frames["objects"] = frame.coalesce(1 + read // ROWS_PER_PARTITION)
+    _store(context, frame, [catalog.name for catalog in catalogs])
     facts = {
         catalog.name: {
             "role": catalog.role,
@@ -44,6 +49,18 @@ def inventory(context: RunContext, sources: Sequence[str] | None = None) -> dict
     return _summed(counts.values())
 
 
+def _store(context: RunContext, frame: DataFrame, names: Sequence[str]) -> None:
+    """Both tables at once: a commit of few rows is mostly waiting."""
+    parts = {"namespaces": ["namespace"], "tables": ["table", "view"]}
+
+    def replace(table: str) -> None:
+        rows = frame.where(F.col("object").isin(parts[table]))
+        context.workspace.replace(table, rows, run_id=context.run_id, sources=names)
+
+    with ThreadPoolExecutor(len(parts)) as pool:
+        list(pool.map(replace, parts))
+
+
 def _advertised(catalog: CatalogRef) -> str | None:
     ask = room(catalog.system).separator
     return None if ask is None else ask(catalog.options, catalog.name)
@@ -54,7 +71,7 @@ def _summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     for each in counts:
         for key, number in each.items():
             total[key] = total.get(key, 0) + number
-    return dict(sorted(total.items(), key=lambda item: (item[0] not in ("namespaces", "tables", "views"), item[0])))
+    return dict(sorted(total.items(), key=lambda item: (item[0] not in KINDS, item[0])))
 
 
 def checked(context: RunContext) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from nestsync.config import CatalogConfig
 from nestsync.outcome import RunOutcome
@@ -28,18 +29,18 @@ def facts(context: RunContext, outcome: RunOutcome) -> ReportFacts:
     """What the report shows; a stage that did not run has no frame."""
     ran = {stage for stage in ("inventory", "check", "plan", "apply", "verify") if context.facts(stage)}
     inventoried, applied = "inventory" in ran, "apply" in ran
-    workspace, run_id = context.workspace, context.run_id
+    objects = context.objects()
     return ReportFacts(
         outcome=outcome,
         started_at=context.started_at,
         catalogs=_catalogs(context),
         configuration=_configuration(context),
-        namespaces=workspace.read("namespaces", run_id=run_id) if inventoried else None,
-        tables=workspace.read("tables", run_id=run_id) if inventoried else None,
+        namespaces=objects.where(F.col("object") == "namespace") if inventoried else None,
+        tables=objects.where(F.col("object") != "namespace") if inventoried else None,
         findings=context.findings() if "check" in ran else None,
         separators=_separators(context) if "check" in ran else None,
         actions=context.actions() if "plan" in ran else None,
-        ledger=workspace.read("ledger", run_id=run_id) if applied else None,
+        ledger=context.ledger() if applied else None,
         differences=context.frames.get("differences"),
     )
 

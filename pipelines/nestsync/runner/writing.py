@@ -11,7 +11,7 @@ from nestsync.runner.reading import found
 from nestsync.stages.apply import WRITES, ApplyResult, ApplySettings, apply
 from nestsync.stages.drift import drift, refuse_drift
 from nestsync.stages.inventory import read_catalogs
-from nestsync.stages.journal import Journal, read_journal
+from nestsync.stages.journal import Journal
 from nestsync.stages.plan import plan, plan_hash
 from nestsync.stages.plan_files import check_unedited, write_plan_files
 from nestsync.stages.verify import verify
@@ -31,12 +31,11 @@ def planned(context: RunContext) -> dict[str, int]:
     actions, differences = plan(context.frames["wanted"], context.target_namespaces(), _strategy(context))
     actions = context.keep("actions", actions)
     context.workspace.replace("actions", actions, run_id=context.run_id)
-    differences = differences.persist()
+    differences = context.keep("left-different", differences)
     left_alone = differences.count()
     if left_alone:
         context.workspace.append("findings", differences, run_id=context.run_id)
-        context.drop("findings")
-    differences.unpersist()
+        context.keep("findings", context.findings().unionByName(differences))
     counts = _by_kind(actions)
     write_plan_files(actions, context.workspace.folder("plans", context.run_id))
     context.note("plan", counts=counts, hash=plan_hash(actions))
@@ -67,9 +66,7 @@ def applied(context: RunContext) -> dict[str, int]:
 
 
 def _write(context: RunContext, planned_counts: dict[str, int]) -> ApplyResult:
-    journals = context.workspace.folder("journal", context.run_id)
     writes = sum(planned_counts.get(kind, 0) for kind in WRITES)
-    earlier = read_journal(context.spark, journals)
     if not writes:
         return ApplyResult(skipped=planned_counts.get("noop", 0), blocked=planned_counts.get("blocked", 0))
     _refuse_drift(context)
@@ -78,10 +75,10 @@ def _write(context: RunContext, planned_counts: dict[str, int]) -> ApplyResult:
     writer = context.open_writer()
     settings = ApplySettings(_strategy(context), context.config.apply.concurrency)
     try:
-        with Journal(journals, "driver") as journal:
+        with Journal(context.journals, "driver") as journal:
             return apply(
                 context.actions(),
-                earlier,
+                context.ledger(),
                 writer,
                 journal,
                 settings,
@@ -89,7 +86,8 @@ def _write(context: RunContext, planned_counts: dict[str, int]) -> ApplyResult:
             )
     finally:
         writer.close()
-        context.workspace.replace("ledger", read_journal(context.spark, journals), run_id=context.run_id)
+        context.drop("ledger")
+        context.workspace.replace("ledger", context.ledger(), run_id=context.run_id)
 
 
 def _refuse_blocking(context: RunContext) -> None:
@@ -105,8 +103,11 @@ def _refuse_blocking(context: RunContext) -> None:
 def _refuse_drift(context: RunContext) -> None:
     """A plan that no longer fits what is there is refused, but for what this run changed itself."""
     now = read_catalogs(context.spark, context.catalogs(), objects="namespaces")
-    journals = context.workspace.folder("journal", context.run_id)
-    refuse_drift(drift(context.objects(), now, read_journal(context.spark, journals)))
+    moved = context.keep("drift", drift(context.objects(), now, context.ledger()))
+    if not moved.isEmpty():
+        context.workspace.append("findings", moved, run_id=context.run_id)
+        context.keep("findings", context.findings().unionByName(moved))
+    refuse_drift(moved)
 
 
 def verified(context: RunContext) -> dict[str, int]:
@@ -114,14 +115,13 @@ def verified(context: RunContext) -> dict[str, int]:
     _demand_target(context)
     target = [catalog for catalog in context.catalogs() if catalog.role == "target"]
     held = read_catalogs(context.spark, target, objects="namespaces")
-    journals = context.workspace.folder("journal", context.run_id)
-    ledger = read_journal(context.spark, journals)
-    differences = context.keep("differences", verify(context.actions(), ledger, held, _strategy(context)))
+    wrong = verify(context.actions(), context.ledger(), held, _strategy(context))
+    differences = context.keep("differences", wrong)
     counts = context.demand("plan")["counts"]
-    wrong = differences.count()
-    context.note("verify", differences=wrong)
-    planned_total = sum(number for kind, number in counts.items() if kind != "blocked")
-    return {"verified": planned_total - wrong, "differences": wrong}
+    number = differences.count()
+    context.note("verify", differences=number)
+    held_to = sum(planned for kind, planned in counts.items() if kind != "blocked")
+    return {"verified": held_to - number, "differences": number}
 
 
 def _demand_target(context: RunContext) -> None:

@@ -12,6 +12,9 @@ from pyspark.sql import functions as F
 from nestsync.catalogs.base import CatalogOptions
 from nestsync.catalogs.records import SCHEMAS
 
+TASKS_PER_CORE = 2
+"""How many shares of a catalog's reading there are for each core: enough to even out, few enough to start quickly."""
+
 
 @dataclass(frozen=True, slots=True)
 class CatalogRef:
@@ -31,7 +34,8 @@ def read_catalog(spark: SparkSession, catalog: CatalogRef, *, objects: str = "al
     Spark's wrapping (see `session.our_errors`), `CatalogUnreachable` when the catalog does not answer.
     """
     reader = spark.read.format(f"nestsync.{catalog.system}").options(**catalog.options.to_spark())
-    frame = reader.option("source", catalog.name).option("object", objects).load()
+    tasks = TASKS_PER_CORE * spark.sparkContext.defaultParallelism
+    frame = reader.options(source=catalog.name, object=objects, partitions=str(tasks)).load()
     held = set(frame.columns)
     columns = [
         (F.col(field.name) if field.name in held else F.lit(None).cast(field.dataType)).alias(field.name)
