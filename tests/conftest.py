@@ -26,8 +26,12 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     from nestsync.session import open_session
 
     warehouse = tmp_path_factory.mktemp("spark")
-    session = open_session(
-        "local[2]", {"spark.sql.warehouse.dir": warehouse.as_uri(), "spark.local.dir": str(warehouse)}
-    )
+    few_rows = {  # compiling for them takes longer than running them
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
+    }
+    folders = {"spark.sql.warehouse.dir": warehouse.as_uri(), "spark.local.dir": str(warehouse)}
+    session = open_session("local[2]", few_rows | folders)
     yield session
     session.stop()

@@ -1,0 +1,189 @@
+"""The whole flow on real Iceberg REST servers: stopped, written, idempotent, refused; counted at the target's door."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyiceberg.catalog.rest import RestCatalog
+from pyspark.sql import SparkSession
+
+from nestsync import runner
+from nestsync.config import Config, load
+from nestsync.embedded.proxy import CountingProxy
+from nestsync.embedded.servers import IcebergRest
+from nestsync.errors import CatalogUnreachable, ConfigurationError
+from nestsync.outcome import RunOutcome
+from nestsync.ui import QuietUi
+
+pytestmark = [pytest.mark.spark, pytest.mark.servers]
+
+ALL = ("inventory", "check", "plan", "apply", "verify", "report")
+Levels = tuple[str, ...]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Iterator[IcebergRest]:
+    with IcebergRest(tmp_path / "source", backend="memory") as server:
+        yield server
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Iterator[IcebergRest]:
+    with IcebergRest(tmp_path / "target", backend="memory") as server:
+        yield server
+
+
+@pytest.fixture
+def door(target: IcebergRest) -> Iterator[CountingProxy]:
+    """What stands in front of the target and counts."""
+    with CountingProxy(target.uri) as proxy:
+        yield proxy
+
+
+def client(server: IcebergRest) -> RestCatalog:
+    """A plain pyiceberg client: it shares no code with ours."""
+    return RestCatalog("plain", uri=server.uri)
+
+
+def configuration(tmp_path: Path, source: IcebergRest, door: CountingProxy, more: str = "") -> Config:
+    file = tmp_path / "nestsync.yaml"
+    file.write_text(
+        f"""
+workspace: workspace
+sources: [{{name: flat, system: iceberg_rest, uri: "{source.uri}"}}]
+target: {{name: nested, system: iceberg_rest, uri: "{door.uri}"}}
+property_keys: {{location: null}}
+{more}
+"""
+    )
+    return load(file)
+
+
+def take(config: Config, *stages: str, run_id: str | None = None) -> RunOutcome:
+    return runner.run(config, "run", stages or ALL, run_id, None, QuietUi(), lambda question: True)
+
+
+def tree(server: IcebergRest) -> dict[Levels, dict[str, str]]:
+    catalog = client(server)
+    found: dict[Levels, dict[str, str]] = {}
+
+    def walk(parent: Levels) -> None:
+        for levels in catalog.list_namespaces(parent):
+            found[levels] = dict(catalog.load_namespace_properties(levels))
+            walk(levels)
+
+    walk(())
+    return found
+
+
+@pytest.mark.proves("exit-0")
+def test_written_once_exactly_and_then_never_again(
+    spark: SparkSession, tmp_path: Path, source: IcebergRest, target: IcebergRest, door: CountingProxy
+) -> None:
+    given = {
+        ("dev",): {"owner": "ann", "comment": "Grüße"},
+        ("dev", "sub"): {"code": "a:b|c", "empty": ""},
+        ("raw__events",): {"k": "v"},
+    }
+    for levels, properties in given.items():
+        client(source).create_namespace(levels, properties)
+    config = configuration(tmp_path, source, door, 'mapping: {rules: [{source: flat, split: "__"}]}')
+
+    first = take(config)
+    assert (first.exit_code, first.counts("apply")["applied"]) == (0, 4), first.verdict
+    assert tree(target) == {
+        ("dev",): given["dev",],
+        ("dev", "sub"): given["dev", "sub"],
+        ("raw",): {},
+        ("raw", "events"): {"k": "v"},
+    }
+    assert first.report is not None
+    assert first.report.exists()
+
+    door.reset()
+    second = take(config)
+    assert (second.exit_code, second.counts("apply")) == (0, {"applied": 0, "skipped": 4})
+    assert door.writes == ()
+
+
+@pytest.mark.proves("separator-conflict", "exit-3")
+def test_a_flat_name_that_holds_the_separator_blocks_and_a_free_one_is_suggested(
+    spark: SparkSession, tmp_path: Path, source: IcebergRest, target: IcebergRest, door: CountingProxy
+) -> None:
+    client(source).create_namespace(("team:sales",))
+    outcome = take(configuration(tmp_path, source, door))
+    assert outcome.exit_code == 3
+    assert outcome.next_steps[0].startswith("set separator.value to ';'")
+    assert (door.writes, tree(target)) == ((), {})
+
+
+@pytest.mark.proves("exit-4")
+def test_with_skip_what_a_finding_stands_on_is_left_out_and_the_rest_is_written(
+    spark: SparkSession, tmp_path: Path, source: IcebergRest, target: IcebergRest, door: CountingProxy
+) -> None:
+    for name in ("team:sales", "fine"):
+        client(source).create_namespace((name,))
+    outcome = take(configuration(tmp_path, source, door, "on_blocking: skip"))
+    assert outcome.exit_code == 4
+    assert set(tree(target)) == {("fine",)}
+
+
+@pytest.mark.proves("drift", "exit-6")
+def test_a_plan_is_dry_and_is_refused_once_something_moved(
+    spark: SparkSession, tmp_path: Path, source: IcebergRest, target: IcebergRest, door: CountingProxy
+) -> None:
+    client(source).create_namespace(("dev",))
+    client(source).create_namespace(("dev", "inner"))
+    config = configuration(tmp_path, source, door)
+
+    planned = take(config, "inventory", "check", "plan")
+    assert (planned.exit_code, planned.counts("plan")["create_namespace"]) == (0, 2)
+    plan = json.loads((config.workspace / "plans" / planned.run_id / "plan.json").read_text())
+    assert [action["levels"] for action in plan["actions"]] == [["dev"], ["dev", "inner"]]
+    assert door.writes == ()
+
+    client(source).create_namespace(("late",))
+    refused = take(config, "apply", run_id=planned.run_id)
+    assert refused.exit_code == 6
+    assert "late" in refused.verdict
+    assert door.writes == ()
+
+
+@pytest.mark.proves("exit-6")
+def test_a_plan_that_was_edited_is_refused(
+    spark: SparkSession, tmp_path: Path, source: IcebergRest, door: CountingProxy
+) -> None:
+    client(source).create_namespace(("dev",))
+    config = configuration(tmp_path, source, door)
+    planned = take(config, "inventory", "check", "plan")
+    file = config.workspace / "plans" / planned.run_id / "plan.csv"
+    file.write_text(file.read_text().replace("dev", "prod"))
+    refused = take(config, "apply", run_id=planned.run_id)
+    assert (refused.exit_code, door.writes) == (6, ())
+    assert "edited" in refused.verdict
+
+
+@pytest.mark.proves("exit-5")
+def test_a_catalog_that_is_down_stops_the_run_and_is_named(
+    spark: SparkSession, tmp_path: Path, source: IcebergRest, door: CountingProxy
+) -> None:
+    config = configuration(tmp_path, source, door)
+    source.stop()
+    with pytest.raises(CatalogUnreachable, match=r"flat.*127\.0\.0\.1") as stopped:
+        take(config)
+    assert stopped.value.exit_code == 5
+    assert door.writes == ()
+
+
+def test_a_changed_configuration_needs_another_check(
+    spark: SparkSession, tmp_path: Path, source: IcebergRest, door: CountingProxy
+) -> None:
+    client(source).create_namespace(("dev",))
+    checked = take(configuration(tmp_path, source, door), "inventory", "check")
+    changed = configuration(tmp_path, source, door, 'mapping: {rules: [{source: flat, prefix: ["new"]}]}')
+    outcome = take(changed, "plan", run_id=checked.run_id)
+    assert outcome.exit_code == ConfigurationError.exit_code
+    assert "changed" in outcome.verdict

@@ -1,0 +1,77 @@
+"""``nestsync demo``, which is ``make run``: three passes over the embedded estate, and what the target holds then."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pyiceberg.catalog.rest import RestCatalog
+
+from nestsync.embedded.sample import content
+from nestsync.embedded.servers import IcebergRest
+
+pytestmark = [pytest.mark.spark, pytest.mark.servers, pytest.mark.timeout(1200)]
+
+Levels = tuple[str, ...]
+
+
+def expected() -> dict[Levels, dict[str, str]]:
+    """The mapped tree, worked out from the sample's content alone, the plain way."""
+    wanted: dict[Levels, dict[str, str]] = {}
+    for database in (*content.warehouse(), content.TEAM_SALES):
+        catalog, name = database.levels
+        levels = (*(("archive",) if catalog == "archive" else ()), *name.split("__"))
+        wanted[levels] = {**database.properties, "owner": database.owner, "comment": database.comment}
+    for namespace in content.lakehouse():  # the lakehouse comes first in the configured order
+        own = {**namespace.properties, "owner": namespace.owner}
+        own |= {"comment": namespace.comment} if namespace.comment else {}
+        wanted[namespace.levels] = wanted.get(namespace.levels, {}) | own
+    return wanted
+
+
+def held(uri: str) -> dict[Levels, dict[str, str]]:
+    """What a plain pyiceberg client reads back."""
+    catalog = RestCatalog("plain", uri=uri)
+    found: dict[Levels, dict[str, str]] = {}
+    unread: list[Levels] = [()]
+    while unread:
+        for levels in catalog.list_namespaces(unread.pop()):
+            found[levels] = dict(catalog.load_namespace_properties(levels))
+            unread.append(levels)
+    return found
+
+
+@pytest.mark.proves("exit-0")
+def test_three_passes_and_a_plain_client_reads_back_exactly_the_mapped_tree(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from nestsync.cli import main; main()", "demo", "--home", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1100, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = Path(done.stdout.splitlines()[-1])
+    assert report.is_file()
+    passes = re.findall(r"^ +([123])  +(\d)  +[\d.]+  +(\d+)  +(\d+)  +(\d+)$", done.stdout, re.MULTILINE)
+    assert [(number, code) for number, code, *_ in passes] == [("1", "3"), ("2", "0"), ("3", "0")]
+    written, at_target, at_sources = zip(*(row[2:] for row in passes), strict=True)
+    assert written[0] == written[2] == at_target[0] == at_target[2] == "0"
+    assert int(written[1]) == int(at_target[1]) > len(expected())
+    assert set(at_sources) == {"0"}
+
+    with IcebergRest(tmp_path / "catalogs" / "target") as target:
+        found = held(target.uri)
+    wanted = expected()
+    made_parents = set(found) - set(wanted)
+    assert set(wanted) <= set(found)
+    assert made_parents == {
+        levels[:depth] for levels in (*wanted, ("ml", "datasets", "x")) for depth in range(1, len(levels))
+    } - set(wanted)
+    differences = {
+        levels: (properties, found[levels])
+        for levels, properties in wanted.items()
+        if any(found[levels].get(key) != value for key, value in properties.items())
+    }
+    assert differences == {}
+    own_keys = {"location", "exists"}  # what a JDBC-backed catalog adds by itself
+    added = {levels: set(found[levels]) - set(wanted[levels]) - own_keys for levels in wanted}
+    assert {levels: keys for levels, keys in added.items() if keys} == {}
