@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from nestsync.core.plan import ActionKind, Strategy
-from nestsync.errors import BlockingFindings, ConfigurationError, PlanOutdated
+from nestsync.errors import BlockingFindings, ConfigurationError, NotConfirmed
 from nestsync.runner.context import RunContext
 from nestsync.runner.reading import found
 from nestsync.stages.apply import WRITES, ApplyResult, ApplySettings, apply
@@ -50,7 +50,8 @@ def _by_kind(actions: DataFrame) -> dict[str, int]:
 def applied(context: RunContext) -> dict[str, int]:
     """Write what the plan says, if nothing stands in the way and somebody agrees.
 
-    Raises `BlockingFindings`, `PlanOutdated` (edited, or drift), `LeaseHeld`, `CatalogUnreachable`, `ActionsFailed`.
+    Raises `BlockingFindings`, `PlanOutdated` (edited, or drift), `NotConfirmed`, `LeaseHeld`, `CatalogUnreachable`,
+    `ActionsFailed`.
     """
     facts = context.demand("plan")
     _refuse_blocking(context)
@@ -71,7 +72,7 @@ def _write(context: RunContext, planned_counts: dict[str, int]) -> ApplyResult:
         return ApplyResult(skipped=planned_counts.get("noop", 0), blocked=planned_counts.get("blocked", 0))
     _refuse_drift(context)
     if not context.confirm(f"Write {writes:,} changes to {context.target.name}?"):
-        raise PlanOutdated("not confirmed: nothing was written", hint="answer yes, or give --yes")
+        raise NotConfirmed("nothing was written", where=context.target.name, hint="answer yes, or give --yes")
     writer = context.open_writer()
     settings = ApplySettings(_strategy(context), context.config.apply.concurrency)
     try:
