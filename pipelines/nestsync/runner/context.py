@@ -52,7 +52,8 @@ class RunContext:
         and has to know how to make the frame again.
         """
         self.drop(name)
-        local = self.spark.sparkContext.master.startswith("local")
+        # `local-cluster[...]` has executors to lose
+        local = self.spark.sparkContext.master.partition("[")[0] == "local"
         with our_errors():
             self.frames[name] = frame.localCheckpoint() if local else frame.persist()
         return self.frames[name]
