@@ -6,7 +6,7 @@ before its first request. `session` uses it where the workers run the same insta
 
 from __future__ import annotations
 
-import pyarrow  # noqa: F401  # every worker hands over Arrow batches
+import pyarrow as pa  # noqa: F401  # every worker hands over Arrow batches
 from pyspark import daemon
 
 from nestsync.catalogs import room, systems

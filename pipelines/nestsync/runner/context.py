@@ -53,7 +53,7 @@ class RunContext:
         """
         self.drop(name)
         # `local-cluster[...]` has executors to lose
-        local = self.spark.sparkContext.master.partition("[")[0] == "local"
+        local = (self.spark.sparkContext.master or "").partition("[")[0] == "local"
         with our_errors():
             self.frames[name] = frame.localCheckpoint() if local else frame.persist()
         return self.frames[name]

@@ -122,4 +122,4 @@ def test_spark_and_core_agree_on_every_dialect(spark: SparkSession, batch: list[
 
 
 def test_every_dialect_has_a_native_form() -> None:
-    assert list(NATIVES) and set(NATIVES) == set(DIALECTS)
+    assert set(NATIVES) == set(DIALECTS)
