@@ -276,3 +276,6 @@ def unreachable() -> Digest:
         action_counts={},
         tree=None,
     )
+
+
+EVERY = (blocked, finished, unreachable)

@@ -20,6 +20,8 @@ from nestsync.reports.tree import TreeNode, nodes, state
 FILE = "index.html"
 _OPEN_UP_TO = 150
 """A tree with more lines than this starts with its folders closed."""
+_MANY = 400
+"""More rows than this are laid out only when they come into sight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,7 @@ def render(digest: Digest) -> str:
             longest=max([stage.seconds for stage in digest.outcome.stages], default=0.0),
             tree=tree,
             opened=_opened(tree),
+            many=_MANY,
             duration=_duration,
             policy=policy,
             style=Markup(templates.text("theme.css") + templates.text("page.css")),  # noqa: S704 our own files
@@ -103,9 +106,10 @@ def _figures(digest: Digest) -> list[_Figure]:
         kind: sum(row.objects.get(kind, 0) for row in digest.catalogs if row.catalog.role == "source")
         for kind in ("namespace", "table", "view")
     }
-    found.append(_Figure("Namespaces read", f"{objects['namespace']:,}"))
-    views = f"and {objects['view']:,} views" if objects["view"] else ""
-    found.append(_Figure("Tables read", f"{objects['table']:,}", note=views))
+    if any(row.answered for row in digest.catalogs):
+        found.append(_Figure("Namespaces", f"{objects['namespace']:,}"))
+        views = f"and {objects['view']:,} view{'' if objects['view'] == 1 else 's'}" if objects["view"] else ""
+        found.append(_Figure("Tables", f"{objects['table']:,}", note=views))
     if digest.findings is not None:
         severities = digest.severities()
         blocking, warnings = severities[Severity.BLOCKING], severities[Severity.WARNING]
@@ -124,7 +128,7 @@ def _planned(counts: Mapping[tuple[str, str], int]) -> list[tuple[str, int]]:
 
 
 def _silent(digest: Digest) -> str:
-    silent = sum(not row.answered for row in digest.catalogs)
+    silent = sum(row.catalog.error is not None for row in digest.catalogs)
     return f"{silent:,} without an answer" if silent else ""
 
 
@@ -135,7 +139,8 @@ def _plan_figures(counts: Mapping[tuple[str, str], int]) -> list[_Figure]:
     changes = {"create_namespace", "set_properties"}
     applied, pending = of(changes, {"applied", "skipped"}), of(changes, {"pending"})
     failed, unchanged = of(changes, {"failed", "unknown"}), of({"noop"}, {"none"})
-    figures = [_Figure("Written", f"{applied:,}", note=f"{unchanged:,} unchanged" if unchanged else "")]
+    note = f"{unchanged:,} unchanged" if unchanged else ""
+    figures = [] if pending and not applied else [_Figure("Written", f"{applied:,}", note=note)]
     if pending:
         figures.append(_Figure("To write", f"{pending:,}"))
     if failed:
@@ -146,10 +151,7 @@ def _plan_figures(counts: Mapping[tuple[str, str], int]) -> list[_Figure]:
 def _duration(seconds: float) -> str:
     if seconds < 10:
         return f"{seconds:.1f} s"
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s"
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.1f} min"
 
 
 __all__ = ["FILE", "render", "write"]

@@ -5,6 +5,14 @@
   const all = (selector, from) => Array.from((from || document).querySelectorAll(selector));
   const number = (value) => value.toLocaleString("en");
 
+  // Rows and chips are laid out on their own, so what they are is said to assistive technology here.
+  const roles = { table: "table", thead: "rowgroup", tbody: "rowgroup", tr: "row", th: "columnheader", td: "cell" };
+  for (const [tag, role] of Object.entries(roles)) for (const element of all(tag)) element.setAttribute("role", role);
+  for (const name of all(".n")) {
+    name.setAttribute("role", "list");
+    for (const level of name.children) level.setAttribute("role", "listitem");
+  }
+
   // Copying a command: the text as it stands in the page.
   for (const button of all("button.copy")) {
     button.addEventListener("click", async () => {

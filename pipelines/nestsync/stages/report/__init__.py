@@ -15,7 +15,7 @@ from pathlib import Path
 from nestsync.outcome import RunOutcome
 from nestsync.reports import expectations, html, junit, summary
 from nestsync.reports.facts import Digest, ExpectationResult, ReportFacts, ReportPaths, blocking_failures
-from nestsync.stages.report.digest import digest_of
+from nestsync.stages.report.digest import FILES, digest_of
 from nestsync.stages.report.frames import Frames
 from nestsync.stages.report.suites import suites_of
 
@@ -27,6 +27,8 @@ def write_reports(facts: ReportFacts, folder: Path) -> ReportPaths:
     where `facts` holds no frame. Raises `OSError` where the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    for file in FILES:  # of an earlier report: a stage that did not run this time leaves none
+        (folder / file).unlink(missing_ok=True)
     with ThreadPoolExecutor(1) as pool, ExitStack() as cleanup:
         # Great Expectations takes seconds to import; Python waits for the JVM meanwhile anyway.
         imported = pool.submit(expectations.load)

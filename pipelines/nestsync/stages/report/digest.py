@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType
 
 from nestsync.core.findings import Severity
 from nestsync.core.identifiers import json_text
@@ -31,9 +32,10 @@ from nestsync.reports.facts import (
 )
 from nestsync.reports.text import csv_cell
 from nestsync.reports.tree import state
-from nestsync.schemas import LEVELS
+from nestsync.schemas import CLAIMANT, LEVELS
 from nestsync.stages.report.frames import Frames, in_order
 
+FINDINGS_FILE, ACTIONS_FILE, NAMESPACES_FILE = FILES = ("findings.csv", "actions.csv", "namespaces.csv")
 FINDINGS_SHOWN = 5_000
 ACTIONS_SHOWN = 1_000
 NAMESPACES_SHOWN = 10_000
@@ -99,7 +101,7 @@ def _findings(frames: Frames, folder: Path) -> tuple[Capped[FindingRow] | None, 
             yield _finding_cells(finding), finding
 
     header = ("severity", "rule", "source", "system", "object", "levels", "name", "target_levels", "message", "hint")
-    capped = _stream(rows(), folder / "findings.csv", header, FINDINGS_SHOWN)
+    capped = _stream(rows(), folder / FINDINGS_FILE, header, FINDINGS_SHOWN)
     cases = (RuleCase(*key, count=count, examples=tuple(examples[key])) for key, count in counts.items())
     return capped, tuple(sorted(cases, key=lambda case: (case.rule, case.source, case.severity)))
 
@@ -185,7 +187,7 @@ def _actions(frames: Frames, folder: Path) -> tuple[Capped[ActionRow] | None, di
             yield cells, action
 
     header = ("action_id", "kind", "levels", "outcome", "reason", "detail", "claimants")
-    return _stream(rows(), folder / "actions.csv", header, ACTIONS_SHOWN), counts
+    return _stream(rows(), folder / ACTIONS_FILE, header, ACTIONS_SHOWN), counts
 
 
 def _tree(frames: Frames, folder: Path) -> Capped[TreeRow] | None:
@@ -217,7 +219,7 @@ def _tree(frames: Frames, folder: Path) -> Capped[TreeRow] | None:
             yield [*cells, str(node.blocking), str(node.warnings)], node
 
     header = ("levels", "state", "note", "claimants", "blocking", "warnings")
-    return _stream(rows(), folder / "namespaces.csv", header, NAMESPACES_SHOWN)
+    return _stream(rows(), folder / NAMESPACES_FILE, header, NAMESPACES_SHOWN)
 
 
 def _target_parts(actions: DataFrame, objects: DataFrame | None) -> list[DataFrame]:
@@ -241,6 +243,7 @@ def _namespaces(objects: DataFrame, role: str, above: Column, outcome: Column) -
         F.lit(role).alias("kind"),
         outcome.alias("outcome"),
         F.col("error").alias("note"),
+        F.lit(None).cast(ArrayType(CLAIMANT)).alias("claimants"),
     )
 
 
@@ -271,4 +274,4 @@ def _stream(rows: Iterator[tuple[list[str], Out]], file: Path, header: Sequence[
     return Capped(tuple(kept), total, file.name)
 
 
-__all__ = ["ACTIONS_SHOWN", "EXAMPLES", "FINDINGS_SHOWN", "NAMESPACES_SHOWN", "digest_of"]
+__all__ = ["ACTIONS_SHOWN", "EXAMPLES", "FILES", "FINDINGS_SHOWN", "NAMESPACES_SHOWN", "digest_of"]

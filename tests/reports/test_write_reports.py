@@ -1,0 +1,332 @@
+"""The report stage over real Spark frames: what it writes, what it bounds, and what Great Expectations finds."""
+
+from __future__ import annotations
+
+import csv
+import json
+import socket
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import jsonschema
+import pytest
+from pyspark.sql import SparkSession
+
+from nestsync.core.findings import Severity
+from nestsync.outcome import RunOutcome, StageOutcome
+from nestsync.reports import summary
+from nestsync.reports.facts import CatalogFacts, ExpectationResult, ReportFacts, ReportPaths
+from nestsync.stages.report import digest, write_reports
+from nestsync.stages.report import frames as streaming
+from tests.reports import frames
+from tests.reports.pages import Page
+
+pytestmark = pytest.mark.spark
+
+EVIL = "<img src=x onerror=alert(1)>"
+CATALOGS = (
+    CatalogFacts("hms", "hms", "source", "thrift://127.0.0.1:9083"),
+    CatalogFacts("target", "iceberg_rest", "target", "http://127.0.0.1:8181"),
+)
+OUTCOME = RunOutcome("r1", "run", 0, "All is well.", (StageOutcome("inventory", "ok", 1.0, {"namespaces": 3}),))
+
+
+def rows(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def troubled_facts(spark: SparkSession) -> ReportFacts:
+    """Hostile names, an unreadable table, blocking findings, a failed action, one without an outcome."""
+    return ReportFacts(
+        outcome=replace(OUTCOME, exit_code=4, verdict="The target is reconciled in part."),
+        started_at=frames.AT,
+        catalogs=CATALOGS,
+        configuration={"strategy": "create-only"},
+        namespaces=frames.namespaces(
+            spark, ("source", "hms", ["hive", EVIL]), ("source", "hms", ["hive", "b"]), ("target", "target", ["only"])
+        ),
+        tables=frames.tables(
+            spark, ("hms", ["hive", "b"], "t", None), ("hms", ["hive", "b"], "bad&<b>", "no manifest")
+        ),
+        findings=frames.findings(
+            spark,
+            ("missing-parent", "warning", ["hive", "b"]),
+            ("separator-conflict", "blocking", ["hive", EVIL]),
+            ("not-a-table", "info", ["hive", "b"]),
+        ),
+        separators=frames.separators(spark),
+        actions=frames.actions(
+            spark,
+            ("1", "create_namespace", ["a"]),
+            ("2", "create_namespace", ["a", "b"]),
+            ("3", "noop", ["b"]),
+            ("4", "create_namespace", ["d"]),
+            ("5", "create_namespace", ["e"]),
+        ),
+        ledger=frames.ledger(
+            spark,
+            ("1", "intent", None),
+            ("1", "applied", None),
+            ("2", "intent", None),
+            ("4", "intent", None),
+            ("4", "failed", "409: it is there"),
+        ),
+        differences=frames.differences(spark, (["a"], "the target does not hold it")),
+    )
+
+
+@pytest.fixture(scope="module")
+def troubled(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> ReportPaths:
+    return write_reports(troubled_facts(spark), tmp_path_factory.mktemp("troubled") / "made" / "by it")
+
+
+def result(paths: ReportPaths, sentence: str) -> ExpectationResult:
+    (found,) = [r for r in paths.expectations if r.expectation == sentence]
+    return found
+
+
+def test_every_file_is_there_and_valid(troubled: ReportPaths) -> None:
+    folder = troubled.html.parent
+    assert {path.name for path in folder.iterdir()} == {
+        "index.html",
+        "summary.json",
+        "junit.xml",
+        "findings.csv",
+        "actions.csv",
+        "namespaces.csv",
+        "data_docs",
+    }
+    jsonschema.Draft202012Validator(summary.schema()).validate(json.loads(troubled.json.read_text()))
+    assert ET.parse(troubled.junit).getroot().get("failures") == "4"
+
+
+def test_findings_are_all_in_the_csv_most_severe_first(troubled: ReportPaths) -> None:
+    found = rows(troubled.html.parent / "findings.csv")
+    assert [row["rule"] for row in found] == ["separator-conflict", "missing-parent", "not-a-table"]
+    assert json.loads(found[0]["levels"]) == ["hive", EVIL]
+    assert json.loads(found[0]["target_levels"]) == [EVIL]
+
+
+def test_actions_carry_the_ledgers_last_word(troubled: ReportPaths) -> None:
+    found = {row["action_id"]: row for row in rows(troubled.html.parent / "actions.csv")}
+    assert {key: row["outcome"] for key, row in found.items()} == {
+        "1": "applied",
+        "2": "unknown",
+        "3": "none",
+        "4": "failed",
+        "5": "pending",
+    }
+    assert found["4"]["detail"] == "409: it is there"
+    assert json.loads(found["2"]["claimants"]) == [{"source": "hms", "levels": ["hive", "a__b"]}]
+
+
+def test_the_tree_is_the_targets_with_findings_where_they_are(troubled: ReportPaths) -> None:
+    found = rows(troubled.html.parent / "namespaces.csv")
+    assert [(json.loads(r["levels"]), r["state"], r["blocking"], r["warnings"]) for r in found] == [
+        (["a"], "created", "0", "0"),
+        (["a", "b"], "unknown", "0", "0"),
+        (["b"], "unchanged", "0", "1"),
+        (["d"], "failed", "0", "0"),
+        (["e"], "to create", "0", "0"),
+        (["only"], "existing", "0", "0"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rows_seen", "example"),
+    [
+        pytest.param(
+            "every object could be read",
+            7,
+            r'hms ["hive","b"] "bad\u0026\u003Cb\u003E": no manifest',
+            id="unreadable",
+        ),
+        pytest.param(
+            "no name has a blocking finding",
+            3,
+            r'separator-conflict hms ["hive","\u003Cimg src=x onerror=alert(1)\u003E"]',
+            id="blocking",
+        ),
+        pytest.param("the target holds what was planned", 6, '["a"]: the target does not hold it', id="not-as-planned"),
+    ],
+)
+def test_a_failing_expectation_fails_and_names_the_row(
+    troubled: ReportPaths, sentence: str, rows_seen: int, example: str
+) -> None:
+    found = result(troubled, sentence)
+    assert (found.success, found.rows, found.unexpected, found.examples) == (False, rows_seen, 1, (example,))
+    assert example in Page.read(troubled.html.parent / found.page).text
+
+
+def test_every_action_has_to_succeed(troubled: ReportPaths) -> None:
+    found = result(troubled, "every action succeeded")
+    assert sorted(found.examples) == [
+        'create_namespace ["a","b"] unknown',
+        'create_namespace ["d"] failed',
+        'create_namespace ["e"] pending',
+    ]
+    assert (found.unexpected, found.rows) == (3, 6)
+    assert result(troubled, "every catalog answered").success
+    assert {r.severity for r in troubled.failed_expectations} == {Severity.BLOCKING}
+
+
+def test_no_page_loads_anything_from_elsewhere(troubled: ReportPaths) -> None:
+    pages = list(troubled.html.parent.rglob("*.html"))
+    assert len(pages) == 8  # ours, the index of the Data Docs, and two for each of three suites
+    for path in pages:
+        page = Page.read(path)
+        assert page.remote == [], path
+        assert page.handlers == [], path
+        assert page.tags("img") == [], path
+        for address in page.addresses:
+            assert address.startswith("#") or (path.parent / address.split("#")[0]).exists(), (path, address)
+
+
+def test_the_page_shows_what_the_frames_hold(troubled: ReportPaths) -> None:
+    text = Page.read(troubled.html).text
+    for said in (EVIL, "409: it is there", "it is wrong", "1 unreadable", "suggested", "only in target", "change it"):
+        assert said in text
+
+
+def test_a_run_without_trouble_meets_every_expectation(spark: SparkSession, tmp_path: Path) -> None:
+    facts = replace(
+        troubled_facts(spark),
+        outcome=OUTCOME,
+        tables=frames.tables(spark, ("hms", ["hive", "b"], "t", None)),
+        findings=frames.findings(spark, ("missing-parent", "warning", ["hive", "b"])),
+        actions=frames.actions(spark, ("1", "create_namespace", ["a"]), ("3", "noop", ["b"])),
+        ledger=frames.ledger(spark, ("1", "intent", None), ("1", "applied", None), together=True),
+        differences=frames.differences(spark),
+    )
+    paths = write_reports(facts, tmp_path)
+    assert [r.expectation for r in paths.expectations if not r.success] == []
+    assert len(paths.expectations) == 5
+    assert paths.outcome == OUTCOME
+    assert ET.parse(paths.junit).getroot().get("failures") == "0"
+
+
+@pytest.mark.parametrize(
+    ("kind", "exit_code", "state"),
+    [
+        pytest.param("noop", 3, "Blocked", id="nothing-written"),
+        pytest.param("create_namespace", 4, "Partly", id="written"),
+    ],
+)
+@pytest.mark.proves("exit-3", "exit-4")
+def test_a_blocking_expectation_decides_the_exit_code(
+    spark: SparkSession, tmp_path: Path, kind: str, exit_code: int, state: str
+) -> None:
+    facts = ReportFacts(
+        outcome=OUTCOME,
+        started_at=frames.AT,
+        findings=frames.findings(spark, ("separator-conflict", "blocking", ["hive", "a:b"])),
+        actions=frames.actions(spark, ("1", kind, ["a"])),
+        ledger=frames.ledger(spark, ("1", "applied", None)),
+    )
+    paths = write_reports(facts, tmp_path)
+    assert paths.outcome.exit_code == exit_code
+    assert "no name has a blocking finding" in paths.outcome.verdict
+    assert state in Page.read(paths.html).text
+
+
+def test_a_run_that_read_nothing_has_its_page(spark: SparkSession, tmp_path: Path) -> None:
+    silent = replace(CATALOGS[0], error="connection refused by get_catalogs")
+    outcome = replace(OUTCOME, exit_code=5, verdict="hms did not answer.", stages=())
+    paths = write_reports(ReportFacts(outcome, frames.AT, catalogs=(silent, CATALOGS[1])), tmp_path)
+    found = result(paths, "every catalog answered")
+    assert (found.success, found.unexpected) == (False, 2)
+    assert "hms: connection refused by get_catalogs" in found.examples
+    assert "connection refused by get_catalogs" in Page.read(paths.html).text
+    assert paths.outcome == outcome
+
+
+def test_an_assessment_shows_the_sources_tree(spark: SparkSession, tmp_path: Path) -> None:
+    whole = troubled_facts(spark)
+    facts = replace(whole, actions=None, ledger=None, differences=None)
+    paths = write_reports(facts, tmp_path)
+    found = rows(tmp_path / "namespaces.csv")
+    assert [(json.loads(r["levels"]), r["state"], r["blocking"], r["warnings"]) for r in found] == [
+        (["hms", "hive", EVIL], "source", "1", "0"),
+        (["hms", "hive", "b"], "source", "0", "1"),
+    ]
+    assert {r.suite for r in paths.expectations} == {"inventory", "names"}
+    assert not (tmp_path / "actions.csv").exists()
+
+
+def test_rows_beyond_the_cap_are_in_the_csv_and_counted(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(digest, "FINDINGS_SHOWN", 4)
+    monkeypatch.setattr(streaming, "ROWS_AT_ONCE", 3)  # several partitions, to be in order all the same
+    names = [f"n{number:02}" for number in range(23)]
+    found = frames.findings(spark, *(("separator-conflict", "blocking", ["hive", name]) for name in reversed(names)))
+    paths = write_reports(ReportFacts(OUTCOME, frames.AT, findings=found), tmp_path)
+    assert [json.loads(row["levels"])[1] for row in rows(tmp_path / "findings.csv")] == names
+    page = Page.read(paths.html)
+    assert "The first 4 of 23 findings; all of them are in findings.csv beside this page." in page.text
+    assert "n03" in page.text
+    assert "n04" not in page.text
+    document: dict[str, Any] = json.loads(paths.json.read_text())
+    assert document["findings"]["by_severity"]["blocking"] == document["findings"]["total"] == 23
+    failure = next(ET.parse(paths.junit).getroot().iter("failure"))
+    assert (failure.text or "").endswith("... and 3 more, all in findings.csv")
+    (names_result,) = [r for r in paths.expectations if r.suite == "names"]
+    assert (names_result.unexpected, len(names_result.examples)) == (23, 20)
+
+
+def test_a_second_report_replaces_the_first(spark: SparkSession, tmp_path: Path) -> None:
+    facts = ReportFacts(OUTCOME, frames.AT, findings=frames.findings(spark, ("too-deep", "blocking", ["hive", "a"])))
+    write_reports(facts, tmp_path)
+    paths = write_reports(replace(facts, findings=None), tmp_path)
+    assert [path.name for path in (tmp_path / "data_docs" / "validations").iterdir()] == ["inventory.html"]
+    assert not (tmp_path / "findings.csv").exists()
+    assert "The check stage did not run" in Page.read(paths.html).text
+
+
+@pytest.fixture
+def no_network(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Refuse every connection that leaves the machine, and every name to look up; what was tried is listed."""
+    tried: list[Any] = []
+    connect, lookup = socket.socket.connect, socket.getaddrinfo
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family != socket.AF_UNIX and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            tried.append(address)
+            raise OSError(f"no network here: {address}")
+        connect(self, address)
+
+    def looked_up(host: Any, *args: Any, **more: Any) -> Any:
+        if host not in ("127.0.0.1", "::1", "localhost", None):
+            tried.append(host)
+            raise socket.gaierror(f"no network here: {host}")
+        return lookup(host, *args, **more)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+    monkeypatch.setattr(socket, "getaddrinfo", looked_up)
+    return tried
+
+
+def test_nothing_is_sent_and_nothing_left_behind(
+    spark: SparkSession, tmp_path: Path, no_network: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    monkeypatch.chdir(scratch)
+    facts = ReportFacts(OUTCOME, frames.AT, findings=frames.findings(spark, ("too-deep", "warning", ["hive", "a"])))
+    write_reports(facts, tmp_path / "report")
+    assert no_network == []
+    assert list(scratch.iterdir()) == []
+
+
+def test_frames_that_somebody_keeps_stay_kept(spark: SparkSession, tmp_path: Path) -> None:
+    kept = frames.findings(spark, ("too-deep", "warning", ["hive", "a"])).persist()
+    free = frames.actions(spark, ("1", "noop", ["a"]))
+    write_reports(ReportFacts(OUTCOME, frames.AT, findings=kept, actions=free), tmp_path)
+    assert kept.storageLevel.useMemory
+    assert not free.storageLevel.useMemory
+    kept.unpersist()
