@@ -40,7 +40,8 @@ def held(uri: str) -> dict[Levels, dict[str, str]]:
     while unread:
         for levels in catalog.list_namespaces(unread.pop()):
             found[levels] = dict(catalog.load_namespace_properties(levels))
-            unread.append(levels)
+            if levels[-1].isidentifier():  # pyiceberg encodes a parent twice, and cannot list below another name
+                unread.append(levels)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import StringType
+from pyspark.sql.types import ArrayType, DataType, StringType
 
 from nestsync.core.findings import RULES
 from nestsync.core.identifiers import HIDDEN
@@ -73,8 +73,16 @@ def as_findings(
         "hint": hint,
     }
     return frame.select(
-        *(given.get(field.name, F.col(field.name)).cast(field.dataType).alias(field.name) for field in FINDING_FIELDS)
+        *(
+            _typed(given.get(field.name, F.col(field.name)), field.dataType).alias(field.name)
+            for field in FINDING_FIELDS
+        )
     )
+
+
+def _typed(column: Column, kind: DataType) -> Column:
+    """`column` as `kind`; levels stay as they are, for Spark casts no nullable list to another."""
+    return column if isinstance(kind, ArrayType) else column.cast(kind)
 
 
 def absent_text() -> Column:
