@@ -126,7 +126,7 @@ def _take(number: int, demo: DemoPass, place: Path, proxies: dict[str, CountingP
     for proxy in proxies.values():
         proxy.reset()
     configuration = place / "conf" / f"{demo.configuration}.yaml"
-    ui.note(f"\npass {number} of {len(PASSES)}, {demo.title} ({configuration})")
+    ui.note(f"pass {number} of {len(PASSES)}, {demo.title} ({configuration})")
     started = time.monotonic()
     outcome = runner.run(load(configuration), "run", STAGES, None, None, ui, lambda question: True)
     seconds = time.monotonic() - started

@@ -28,6 +28,8 @@ _DELTA = {
     "spark.databricks.delta.snapshotPartitions": "2",
     "spark.databricks.delta.stats.collect": "false",
     "spark.sql.session.timeZone": "UTC",
+    # Where each column was written down is kept for error messages that nobody sees, and costs seconds a check.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
 _LOCAL = {
     # One of the two alone kills a session on a machine whose host name does not resolve to loopback.

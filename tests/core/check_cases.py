@@ -6,8 +6,6 @@ from collections.abc import Mapping as Lookup
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
-
 from nestsync.core.checking import CheckContext, DialectUse, Subject, Target
 from nestsync.core.identifiers import Identifier, Levels
 from nestsync.core.mapping import Mapping, MappingRule, Rename
@@ -43,11 +41,6 @@ class Case:
     expected: list[Expected] = field(default_factory=list)
     says: Lookup[str, list[str]] = field(default_factory=dict)
     """By rule, what message and hint say."""
-
-    @property
-    def marks(self) -> list[pytest.MarkDecorator]:
-        rules = sorted({rule for rule, *_ in self.expected})
-        return [pytest.mark.proves(*rules)] if rules else []
 
 
 HMS = Mapping(rules=(MappingRule("hms", drop=1, split="__"),))

@@ -23,7 +23,7 @@ from nestsync.core.mapping import Mapping, MappingRule, Rename
 from tests.core.check_cases import CASES, Case, context, namespace, table
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, id=case.name, marks=case.marks) for case in CASES])
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES])
 def test_what_is_found(case: Case) -> None:
     found = check(case.subjects, case.context)
     assert sorted((f.rule, f.source, f.levels, f.name or "") for f in found) == sorted(case.expected)

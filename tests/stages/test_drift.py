@@ -15,7 +15,7 @@ from nestsync.schemas import FINDING_FIELDS, LEDGER_FIELDS, ROLE, contract
 from nestsync.stages.check.local import local_frame
 from nestsync.stages.drift import drift, refuse_drift
 from tests.core.claims_cases import path
-from tests.stages.wanted_frames import names_and_types
+from tests.stages.wanted_frames import as_stored, names_and_types
 
 pytestmark = pytest.mark.spark
 
@@ -52,7 +52,7 @@ def moved(
     ledger: Iterable[dict[str, Any]] = (),
 ) -> DataFrame:
     schema = contract(ROLE, *NAMESPACE_FIELDS)
-    frames = [local_frame(spark, list(rows), schema) for rows in (before, now)]
+    frames = [local_frame(spark, list(before), as_stored(schema)), local_frame(spark, list(now), schema)]
     return drift(*frames, local_frame(spark, list(ledger), contract(*LEDGER_FIELDS)))
 
 

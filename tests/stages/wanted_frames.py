@@ -1,4 +1,7 @@
-"""Records of `core` as the DataFrames that the stages take, and their rows as records again."""
+"""Records of `core` as the DataFrames that the stages take, and their rows as records again.
+
+The frames are as a workspace gives them back: whatever is declared, everything in them may be null.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from nestsync.core.plan import Action, ActionKind, TargetNamespace
 from nestsync.core.wanted import WantedNamespace
 from nestsync.schemas import ACTION_FIELDS, FINDING_FIELDS, MAPPED_FIELDS, WANTED_FIELDS, contract
 from nestsync.stages.check.local import local_frame
+from nestsync.workspace import _relaxed as as_stored
 
 MAPPED = contract(*NAMESPACE_FIELDS, *MAPPED_FIELDS)
 
@@ -38,7 +42,7 @@ def mapped_frame(spark: SparkSession, objects: Iterable[SourceObject]) -> DataFr
         }
         for item in objects
     ]
-    return local_frame(spark, rows, MAPPED)
+    return local_frame(spark, rows, as_stored(MAPPED))
 
 
 def finding_frame(spark: SparkSession, findings: Iterable[Finding]) -> DataFrame:
@@ -58,7 +62,7 @@ def finding_frame(spark: SparkSession, findings: Iterable[Finding]) -> DataFrame
         }
         for finding in findings
     ]
-    return local_frame(spark, rows, contract(*FINDING_FIELDS))
+    return local_frame(spark, rows, as_stored(contract(*FINDING_FIELDS)))
 
 
 def finding_records(frame: DataFrame) -> list[Finding]:
@@ -91,7 +95,7 @@ def wanted_frame(spark: SparkSession, namespaces: Iterable[WantedNamespace]) -> 
         }
         for wanted in namespaces
     ]
-    return local_frame(spark, rows, contract(*WANTED_FIELDS))
+    return local_frame(spark, rows, as_stored(contract(*WANTED_FIELDS)))
 
 
 def wanted_records(frame: DataFrame) -> list[WantedNamespace]:
@@ -122,7 +126,7 @@ def target_frame(spark: SparkSession, namespaces: Iterable[TargetNamespace]) -> 
         }
         for target in namespaces
     ]
-    return local_frame(spark, rows, SCHEMAS["namespaces"])
+    return local_frame(spark, rows, as_stored(SCHEMAS["namespaces"]))
 
 
 def action_frame(spark: SparkSession, actions: Iterable[Action]) -> DataFrame:
@@ -138,7 +142,7 @@ def action_frame(spark: SparkSession, actions: Iterable[Action]) -> DataFrame:
         }
         for action in actions
     ]
-    return local_frame(spark, rows, contract(*ACTION_FIELDS))
+    return local_frame(spark, rows, as_stored(contract(*ACTION_FIELDS)))
 
 
 def action_records(frame: DataFrame) -> list[Action]:

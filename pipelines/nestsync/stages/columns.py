@@ -73,14 +73,11 @@ def as_findings(
         "hint": hint,
     }
     return frame.select(
-        *(
-            _typed(given.get(field.name, F.col(field.name)), field.dataType).alias(field.name)
-            for field in FINDING_FIELDS
-        )
+        *(typed(given.get(field.name, F.col(field.name)), field.dataType).alias(field.name) for field in FINDING_FIELDS)
     )
 
 
-def _typed(column: Column, kind: DataType) -> Column:
+def typed(column: Column, kind: DataType) -> Column:
     """`column` as `kind`; levels stay as they are, for Spark casts no nullable list to another."""
     return column if isinstance(kind, ArrayType) else column.cast(kind)
 
@@ -100,5 +97,6 @@ __all__ = [
     "quoted",
     "scopes",
     "shown",
+    "typed",
     "upto",
 ]

@@ -11,7 +11,7 @@ from nestsync.core.findings import Severity
 from nestsync.core.wanted import CLAIMANTS_KEPT, WantedSettings
 from nestsync.schemas import WANTED_FIELDS
 from nestsync.stages.claims import SUBJECT, implied_claims, namespace_claims, table_claims
-from nestsync.stages.columns import as_findings, no_properties, quoted, scopes, shown
+from nestsync.stages.columns import as_findings, no_properties, quoted, scopes, shown, typed
 
 _BLOCKING = str(Severity.BLOCKING)
 _WARNING = str(Severity.WARNING)
@@ -67,7 +67,7 @@ def wanted(
     return (
         tree.join(asked.withColumn("asked", F.lit(True)), "target", "left").select(
             *(
-                columns.get(field.name, F.col(field.name)).cast(field.dataType).alias(field.name)
+                typed(columns.get(field.name, F.col(field.name)), field.dataType).alias(field.name)
                 for field in WANTED_FIELDS
             )
         ),

@@ -1,7 +1,7 @@
 """Where two identifiers would be one in the target, for any number of rows; `core.checking.collisions` is the oracle.
 
-One grouping on hashes finds the few keys that are wanted more than once; only what wants those is looked at closely,
-so that neither a catalog without collisions nor one where everything collides needs a group in memory.
+One shuffle brings together what is wanted under one key. What is alone under its key is done with; the rest is
+looked at closely where it is. No group has to fit into memory, also where a whole catalog collides.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nestsync.core.checking.collisions import EXISTING, EXPLICIT, IMPLIED, SHOWN
 from nestsync.core.checking.context import CheckContext
 from nestsync.core.checking.messages import Slot
 from nestsync.core.checking.rules import MOVED, NAMESPACE
-from nestsync.schemas import FINDING_FIELDS
+from nestsync.schemas import FINDING_FIELDS, LEVELS
 from nestsync.stages.check.columns import native
 from nestsync.stages.check.native import split
 from nestsync.stages.check.nfc import normalised
@@ -37,8 +37,8 @@ def collisions(mapped: DataFrame, existing: DataFrame, context: CheckContext) ->
 
     `existing` are the target's own objects in ``SCHEMAS["all"]``.
     """
-    claims = _keyed(_claims(mapped, existing, context), context)
-    return _told(_heard(_suspects(claims)), context)
+    claims = _as_stored(_claims(mapped, existing, context), context)
+    return _told(_heard(_crowded(claims, context)), context)
 
 
 def _claims(mapped: DataFrame, existing: DataFrame, context: CheckContext) -> DataFrame:
@@ -82,19 +82,16 @@ def _implied(explicit: DataFrame) -> DataFrame:
     )
 
 
-def _keyed(claims: DataFrame, context: CheckContext) -> DataFrame:
-    """`claims` with the texts ``exact``, ``folded`` and ``final`` (see `core.checking.collisions.Claim`)."""
+def _as_stored(claims: DataFrame, context: CheckContext) -> DataFrame:
+    """`claims` with what the target makes of levels and name: ``stored_levels``, ``stored_name``."""
+    levels, name = _folded(context)
+    stored = claims.withColumns({"stored_levels": levels, "stored_name": name})
+    return normalised(stored, "stored_levels", "stored_name") if context.normalizes else stored
+
+
+def _folded(context: CheckContext) -> tuple[Column, Column]:
     levels, name = F.col("target_levels"), F.col("target_name")
-    lowered = claims.withColumn("_levels", F.transform(levels, F.lower) if context.folds else levels)
-    lowered = lowered.withColumn("_name", F.lower(name) if context.folds else name)
-    formed = normalised(lowered, "_levels", "_name") if context.normalizes else lowered
-    folded = (F.transform(levels, F.lower), F.lower(name)) if context.folds else (levels, name)
-    return formed.select(
-        *claims.columns,
-        _text(context, levels, name).alias("exact"),
-        _text(context, *folded).alias("folded"),
-        _text(context, F.col("_levels"), F.col("_name")).alias("final"),
-    )
+    return (F.transform(levels, F.lower), F.lower(name)) if context.folds else (levels, name)
 
 
 def _text(context: CheckContext, levels: Column, name: Column) -> Column:
@@ -108,28 +105,52 @@ def _text(context: CheckContext, levels: Column, name: Column) -> Column:
     return F.when(F.col("is_table"), own.render_table(levels, name)).otherwise(own.render(levels))
 
 
-def _suspects(claims: DataFrame) -> DataFrame:
-    """The claims on keys that several identifiers, or several source objects, want."""
-    group, identity = F.xxhash64("is_table", "final"), F.xxhash64(*_IDENTIFIER)
-    crowded = (
-        claims.groupBy(group.alias("crowd"))
-        .agg(
-            F.min(identity).alias("least"),
-            F.max(identity).alias("most"),
-            F.sum((F.col("tier") == EXPLICIT).cast("int")).alias("explicit"),
-        )
-        .where((F.col("least") != F.col("most")) | (F.col("explicit") > 1))
-        .select("crowd")
+def _crowded(claims: DataFrame, context: CheckContext) -> DataFrame:
+    """The claims on keys that several identifiers, or several source objects, want.
+
+    Adds ``crowd``, by which rows are brought together, and the texts ``exact``, ``folded`` and ``final`` (see
+    `core.checking.collisions.Claim`).
+    """
+    final = _text(context, F.col("stored_levels"), F.col("stored_name"))
+    crowd = Window.partitionBy("crowd")
+    together = claims.withColumns({"crowd": F.xxhash64("is_table", final), "identity": F.xxhash64(*_WANTED)})
+    counted = together.withColumns(
+        {
+            "least": F.min("identity").over(crowd),
+            "most": F.max("identity").over(crowd),
+            "explicit": F.count_if(F.col("tier") == EXPLICIT).over(crowd),
+        }
     )
-    return claims.join(F.broadcast(crowded), group == F.col("crowd"), "left_semi").distinct()
+    several = counted.where((F.col("least") != F.col("most")) | (F.col("explicit") > 1))
+    return several.select(
+        *_SUBJECT,
+        "tier",
+        *_IDENTIFIER,
+        "crowd",
+        _text(context, F.col("target_levels"), F.col("target_name")).alias("exact"),
+        _text(context, *_folded(context)).alias("folded"),
+        final.alias("final"),
+    )
 
 
-def _heard(suspects: DataFrame) -> DataFrame:
-    """Of each identifier, the explicit claims; without any, the smallest that implies it; else what exists."""
-    of_identifier = Window.partitionBy(*_IDENTIFIER)
-    loud = suspects.withColumn("loudest", F.min("tier").over(of_identifier)).where(F.col("tier") == F.col("loudest"))
-    placed = loud.withColumn("place", F.row_number().over(of_identifier.orderBy(*_VOICE)))
-    return placed.where((F.col("tier") == EXPLICIT) | (F.col("place") == 1)).drop("loudest", "place")
+def _heard(claims: DataFrame) -> DataFrame:
+    """Of each identifier, the explicit claims; without any, the smallest that implies it; else what exists.
+
+    Each once: several tables imply one parent, and a reader may have told of an object twice.
+    """
+    in_order = Window.partitionBy("crowd", *_IDENTIFIER).orderBy("tier", *_VOICE)
+    voice = F.struct("tier", *_VOICE)
+    placed = claims.withColumns(
+        {
+            "loudest": F.first("tier").over(in_order),
+            "place": F.row_number().over(in_order),
+            "repeated": F.coalesce(F.lag(voice).over(in_order) == voice, F.lit(False)),
+        }
+    )
+    explicit = (F.col("tier") == EXPLICIT) & ~F.col("repeated")
+    return placed.where((F.col("tier") == F.col("loudest")) & (explicit | (F.col("place") == 1))).drop(
+        "loudest", "place", "repeated"
+    )
 
 
 @dataclass(frozen=True)
@@ -186,7 +207,7 @@ def _with_group(known: DataFrame, relation: _Relation, index: int, named: Column
     `named` is whether a row can be named in the closer groups; returned is the same for this group. Since a row
     leaves out one part of its group (its own closer group), one part more than is shown is enough.
     """
-    group = Window.partitionBy(*relation.within)
+    group = Window.partitionBy("crowd", *relation.within)
     rank, size, members = f"rank{index}", f"size{index}", f"members{index}"
     label = F.concat(
         F.col("source"),
@@ -195,16 +216,18 @@ def _with_group(known: DataFrame, relation: _Relation, index: int, named: Column
         F.when(F.col("name") != "", F.concat(F.lit(" "), quoted(F.col("name")))).otherwise(""),
         F.when(F.col("tier") == EXISTING, F.lit(messages.ALREADY_THERE)).otherwise(""),
     )
-    ranked = known.withColumn(rank, F.dense_rank().over(group.orderBy(*relation.apart)))
+    in_order = group.orderBy(*relation.apart)
+    whole = in_order.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    ranked = known.withColumns({rank: F.dense_rank().over(in_order), size: F.count(F.lit(1)).over(whole)})
     member = F.when(named & (F.col(rank) <= SHOWN_OTHERS + 1), F.struct(*_ORDER, label.alias("label")))
-    known = ranked.withColumn(size, F.count(F.lit(1)).over(group)).withColumn(
-        members, F.sort_array(F.collect_list(member).over(group))
-    )
+    known = ranked.withColumn(members, F.sort_array(F.collect_list(member).over(whole)))
     return known, named & (F.col(rank) <= SHOWN_OTHERS)
 
 
 def _merged(context: CheckContext) -> Column:
-    merged = [F.array(*map(F.lit, levels)) == F.col("target_levels") for levels in sorted(context.mapping.merge)]
+    merged = [
+        F.array(*map(F.lit, levels)).cast(LEVELS) == F.col("target_levels") for levels in sorted(context.mapping.merge)
+    ]
     return reduce(or_, merged, F.lit(False)) & ~F.col("is_table")
 
 

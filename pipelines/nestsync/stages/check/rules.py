@@ -17,7 +17,7 @@ from nestsync.core.checking.rules import MOVED, NAMESPACE, STATUS_RULES, said_el
 from nestsync.core.dialects import Dialect, Refusal
 from nestsync.core.findings import Severity
 from nestsync.schemas import FINDING_FIELDS, LEVELS
-from nestsync.stages.check.hits import fault, first_of, hit, with_back
+from nestsync.stages.check.hits import Chain, fault, read_back
 from nestsync.stages.check.local import local_frame
 from nestsync.stages.check.native import first
 from nestsync.stages.check.sentences import Codebook, Entry, explained
@@ -29,34 +29,31 @@ _SUBJECT = ("source", "system", "object", "levels", "name")
 
 @dataclass(slots=True)
 class RowRules:
-    """The hits of a row, as columns over ``source, object, levels, name, status, target_levels, target_name``."""
+    """What can be wrong with a row: ``source, object, levels, name, status, target_levels, target_name``."""
 
     context: CheckContext
     free: str | None
     """A separator that no name holds, to be suggested."""
     codebook: Codebook = field(default_factory=Codebook)
 
-    def hits(self) -> Column:
-        """Everything that is wrong with the row, as an array of `HIT`. Rows without a target are not to be asked."""
-        of_names = [*self._in_sources(), *self._of_levels(), *self._in_target(), *self._in_engines()]
+    def chains(self) -> list[Chain]:
+        """One chain for each thing that can be wrong at the same time. Rows without a target are not to be asked."""
         moved = F.col("status").isin(*MOVED)
-        return F.array_compact(F.array(self._status(), *(F.when(moved, found) for found in of_names)))
+        of_names = [*self._in_sources(), *self._of_levels(), *self._in_target(), *self._in_engines()]
+        return [self._status(), *(chain.only_where(moved) for chain in of_names)]
 
     def code(self, rule: str, of_levels: bool, sentence: Sentence, severity: Severity | None = None) -> int:
         """The code of a finding of `rule`, which has its configured severity."""
         return self.codebook.code(Entry(rule, str(self.context.severity(rule, severity)), of_levels, sentence))
 
-    def _status(self) -> Column:
-        is_namespace = F.col("object") == NAMESPACE
-        return first_of(
-            (
-                (F.col("status") == status) & (is_namespace if namespace else ~is_namespace),
-                hit(self.code(rule, False, sentence)),
-            )
-            for (status, namespace), (rule, sentence) in STATUS_RULES.items()
-        )
+    def _status(self) -> Chain:
+        chain, is_namespace = Chain(), F.col("object") == NAMESPACE
+        for (status, namespace), (rule, sentence) in STATUS_RULES.items():
+            of_kind = is_namespace if namespace else ~is_namespace
+            chain.add((F.col("status") == status) & of_kind, self.code(rule, False, sentence))
+        return chain
 
-    def _in_sources(self) -> Iterator[Column]:
+    def _in_sources(self) -> Iterator[Chain]:
         """What a source's own dialect has no text for; sources of one dialect together."""
         uses = sorted(self.context.sources.items(), key=lambda item: (item[1].name, item[1].separator or ""))
         for use, sources in groupby(uses, key=lambda item: item[1]):
@@ -66,24 +63,27 @@ class RowRules:
                 sentence = messages.source_refuses(name, refusal.reason, table=not of_levels)
                 return self.code("round-trip-loss", of_levels, sentence, Severity.WARNING)
 
-            found = fault(dialect, F.col("levels"), F.col("name"), code)
-            yield F.when(F.col("source").isin(*(name for name, _ in sources)), found)
+            chain = fault(dialect, F.col("levels"), F.col("name"), code)
+            yield chain.only_where(F.col("source").isin(*(name for name, _ in sources)))
 
-    def _of_levels(self) -> Iterator[Column]:
+    def _of_levels(self) -> Iterator[Chain]:
         levels, separator = F.col("target_levels"), self.context.separator
+        empty = Chain()
         no_level = F.col("target_name").isNull() & (F.size(levels) == 0)
-        yield first_of(
-            [
-                (no_level, hit(self.code("empty-level", True, messages.NO_LEVEL))),
-                (F.array_contains(levels, ""), hit(self.code("empty-level", True, messages.EMPTY_LEVEL))),
-            ]
-        )
+        empty.add(no_level, self.code("empty-level", True, messages.NO_LEVEL))
+        empty.add(F.array_contains(levels, ""), self.code("empty-level", True, messages.EMPTY_LEVEL))
+        yield empty
         if separator:
+            conflict = Chain()
             code = self.code("separator-conflict", True, messages.separator_conflict(separator, self.free))
-            conflict = first(levels, lambda level: level.contains(separator))
-            yield F.when(F.exists(levels, lambda level: level.contains(separator)), hit(code, conflict))
 
-    def _in_target(self) -> Iterator[Column]:
+            def holds(level: Column) -> Column:
+                return level.contains(separator)
+
+            conflict.add_level(F.exists(levels, holds), first(levels, holds), [(None, code)])
+            yield conflict
+
+    def _in_target(self) -> Iterator[Chain]:
         """What the target's dialect refuses, under the refusal's own rule, unless it is said elsewhere."""
         target, system = self.context.target, self.context.capabilities
         if target is None or system is None:
@@ -94,9 +94,9 @@ class RowRules:
 
         levels, name = F.col("target_levels"), F.col("target_name")
         yield self._written(target.dialect.open(), levels, rule=lambda refusal: refusal.rule, said=said)
-        yield from SystemRules(system, self.code).hits(levels, name)
+        yield from SystemRules(system, self.code).chains(levels, name)
 
-    def _in_engines(self) -> Iterator[Column]:
+    def _in_engines(self) -> Iterator[Chain]:
         for reader in self.context.readers():
             levels = F.col("target_levels")
             seen = F.concat(F.array(*map(F.lit, reader.before)), levels) if reader.before else levels
@@ -104,7 +104,7 @@ class RowRules:
 
     def _written(
         self, dialect: Dialect, levels: Column, *, rule: Callable[[Refusal], str], said: Callable[[Refusal], bool]
-    ) -> Column:
+    ) -> Chain:
         """What `dialect` does not write, or reads as something else, unless it is `said` elsewhere."""
         of_levels: set[int] = set()
 
@@ -120,7 +120,9 @@ class RowRules:
             of_levels.add(found)
             return found
 
-        return with_back(fault(dialect, levels, F.col("target_name"), code), dialect, levels, of_levels)
+        chain = fault(dialect, levels, F.col("target_name"), code)
+        chain.add_back(of_levels, read_back(dialect, levels))
+        return chain
 
 
 def by_itself(mapped: DataFrame, context: CheckContext, free: str | None) -> DataFrame:
@@ -129,13 +131,16 @@ def by_itself(mapped: DataFrame, context: CheckContext, free: str | None) -> Dat
     A fault of the levels is told of the namespace, once for everything in it; `free` is the separator to suggest.
     """
     rules = RowRules(context, free)
-    found = (
+    chains = {f"code{number}": chain for number, chain in enumerate(rules.chains())}
+    facts = [*_SUBJECT, "error", "target_levels", "target_name"]
+    # Most rows end here: what is told of the others is worked out for them alone.
+    wrong = (
         mapped.where(F.col("target_levels").isNotNull())
-        .select(*_SUBJECT, "error", "target_levels", "target_name", rules.hits().alias("hits"))
-        .where(F.size("hits") > 0)
-        .withColumn("hit", F.explode("hits"))
-        .select(*_SUBJECT, "error", "target_levels", "target_name", "hit.*")
+        .select(*facts, *(chain.code().alias(name) for name, chain in chains.items()))
+        .where(F.coalesce(*chains).isNotNull())
     )
+    hits = (F.when(F.col(name).isNotNull(), chain.hit(F.col(name))) for name, chain in chains.items())
+    found = wrong.select(*facts, F.explode(F.array_compact(F.array(*hits))).alias("hit")).select(*facts, "hit.*")
     placed = _renamed_itself(found, context)
     told = explained(placed, rules.codebook, _slots())
     of_namespace = F.col("of_levels") & ~F.col("renamed_itself")

@@ -14,7 +14,6 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BooleanType, IntegerType, StringType, StructField, StructType
 
 from nestsync.core.checking.messages import Sentence, Slot, Text
-from nestsync.schemas import LEVELS
 from nestsync.stages.check.local import local_frame
 
 _PART = StructType([StructField("text", StringType()), StructField("slot", StringType())])
@@ -34,7 +33,7 @@ HIT = StructType(
         StructField("code", IntegerType(), False),
         StructField("level", StringType()),
         StructField("character", StringType()),
-        StructField("back", LEVELS),
+        StructField("back", ArrayType(StringType())),
     ]
 )
 """What an expression over a row finds: a code of the `Codebook` and what was at fault."""

@@ -35,7 +35,8 @@ def ranked_separators(objects: DataFrame, context: CheckContext) -> tuple[Ranked
     )
     counts: dict[str, int] = {}
     examples: dict[str, list[tuple[str, Levels]]] = defaultdict(list)
-    for row in numbered.where(F.col("place") <= EXAMPLES).orderBy("separator", "place").collect():
+    few = numbered.where(F.col("place") <= EXAMPLES).collect()
+    for row in sorted(few, key=lambda row: int(row["place"])):
         counts[row["separator"]] = row["conflicts"]
         examples[row["separator"]].append((row["source"], tuple(row["levels"])))
     return rank(counts, {separator: tuple(found) for separator, found in examples.items()}, context)

@@ -1,0 +1,184 @@
+"""Spark finds what the core finds, to the last word, whatever the names are."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+
+from nestsync.core.checking import CheckContext, DialectUse, Lowered, Subject, Target, rank_separators
+from nestsync.core.checking import check as check_core
+from nestsync.core.findings import Severity
+from nestsync.core.identifiers import Identifier
+from nestsync.core.mapping import Mapping, MappingRule, Rename
+from nestsync.schemas import FINDING_FIELDS, SEPARATOR_FIELDS
+from nestsync.stages.check import MAPPED_SCHEMA, adjusted, check
+from tests.core.check_cases import CASES, context, namespace, table, there
+from tests.core.hostile import HOSTILE, names
+from tests.stages.check.frames import objects, ranking, told
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.mark.proves(
+    "case-collision",
+    "character-refused",
+    "collision",
+    "empty-level",
+    "normalization-collision",
+    "not-a-table",
+    "reserved-character",
+    "round-trip-loss",
+    "separator-conflict",
+    "separator-refused",
+    "too-deep",
+    "too-long",
+    "unreadable-namespace",
+    "unreadable-table",
+    "unsupported-table",
+)
+def test_spark_tells_what_the_core_tells_of_every_case(spark: SparkSession) -> None:
+    """Cases of one context are checked together."""
+    together: dict[int, list[Subject]] = defaultdict(list)
+    contexts: list[CheckContext] = []
+    for case in CASES:
+        if case.context not in contexts:
+            contexts.append(case.context)
+        together[contexts.index(case.context)] += case.subjects
+    for number, subjects in together.items():
+        result = check(objects(spark, subjects), contexts[number])
+        assert told(result.findings) == Counter(check_core(subjects, contexts[number]))
+
+
+LISTED = st.sampled_from(
+    ["a", "A", "b", "a:b", "a.b", "Sales", "sales", "é", "e\u0301", "É", "x__y", "x____y", *HOSTILE]
+)
+LEVELS = st.lists(LISTED | names, max_size=3).map(tuple)
+STATUS = st.sampled_from(["ok", "ok", "ok", "unreadable", "empty", "unsupported", "not-a-table"])
+SUBJECTS = st.lists(
+    st.builds(Subject, st.sampled_from(["hms", "rest"]), st.just("namespace"), LEVELS)
+    | st.builds(Subject, st.just("hms"), st.just("namespace"), st.tuples(st.just("hive"), LISTED))
+    | st.builds(
+        Subject,
+        st.sampled_from(["hms", "lance"]),
+        st.sampled_from(["table", "view"]),
+        LEVELS,
+        (LISTED | names).filter(bool),
+        STATUS,
+        st.none() | names,
+    )
+    | st.builds(Subject, st.just("lake"), st.just("namespace"), LEVELS, role=st.just("target")),
+    min_size=60,
+    max_size=120,
+)
+
+
+def _mapping(subjects: list[Subject]) -> Mapping:
+    """Rules of every kind, and renames of some of the very objects."""
+    named = {(s.source, s.identifier): s for s in subjects if s.role == "source" and s.levels}
+    renames = tuple(
+        Rename(source, identifier, Identifier(("Renamed", "a"), None if identifier.name is None else "t"))
+        for number, (source, identifier) in enumerate(named)
+        if number % 7 == 0
+    )
+    return Mapping(
+        rules=(
+            MappingRule("hms", include=(("hive", "*"),), exclude=(("hive", "?b*"),), drop=1, split="__"),
+            MappingRule("hms", exclude=(("a", "**"), ("*", "b")), prefix=("p",)),
+        ),
+        renames=renames,
+        merge=frozenset({("a",), ("Sales",)}),
+    )
+
+
+SOURCES = {"hms": DialectUse("hive"), "lance": DialectUse("lance"), "rest": DialectUse("iceberg-rest", ".")}
+LOWERED = (
+    Lowered("case-collision", "rest", ("Sales",), Severity.WARNING, "known"),
+    Lowered("empty-level", "rest", (), Severity.INFO, "the root"),
+)
+CONTEXTS = {
+    "everything": CheckContext(
+        target=Target("lake", "iceberg_rest", DialectUse("iceberg-rest", "."), "lakekeeper"),
+        separator=":",
+        engines=("trino", "spark", "flink", "gravitino-shipped", "jdbc", "lance-hive"),
+        sources=SOURCES,
+        severities={"unsupported-table": Severity.WARNING},
+        lowered=LOWERED,
+    ),
+    "a metastore": context("hive", "hms-4", sources=SOURCES, engines=("lance",)),
+    "gravitino": context("gravitino", "gravitino", ";", separator=";", engines=("gravitino-physical", "hive")),
+    "nessie": context(capabilities="nessie", separator="%", policy="unrestricted"),
+    "an assessment": CheckContext(separator="a", candidates=("a", ":", "|"), policy="unrestricted"),
+}
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+@settings(
+    max_examples=1,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(SUBJECTS)
+def test_spark_and_core_find_the_same(spark: SparkSession, name: str, subjects: list[Subject]) -> None:
+    of_these = replace(CONTEXTS[name], mapping=_mapping(subjects))
+    result = check(objects(spark, subjects), of_these)
+    assert told(result.findings) == Counter(check_core(subjects, of_these))
+    assert ranking(result.separators) == list(rank_separators(subjects, of_these))
+
+
+def test_the_schemas_are_as_declared(spark: SparkSession) -> None:
+    result = check(objects(spark, [namespace("rest", "a:b")]), context(separator=":"))
+    assert result.mapped.schema.names == MAPPED_SCHEMA.names
+    assert [field.dataType for field in result.mapped.schema] == [field.dataType for field in MAPPED_SCHEMA]
+    assert result.findings.schema.names == [field.name for field in FINDING_FIELDS]
+    assert result.separators.schema.names == [field.name for field in SEPARATOR_FIELDS]
+
+
+def test_nothing_is_lost(spark: SparkSession) -> None:
+    subjects = [
+        namespace("hms", "hive", "kept"),
+        namespace("hms", "spark", "left_out"),
+        table("hms", "t", "hive", "kept", status="unreadable", error="no manifest"),
+        there("already"),
+    ]
+    mapping = Mapping(rules=(MappingRule("hms", include=(("hive", "*"),), drop=1),))
+    rows = check(objects(spark, subjects), context(mapping=mapping)).mapped.collect()
+    assert {
+        (tuple(r["levels"]), r["name"], r["target_levels"] and tuple(r["target_levels"]), r["mapping_rule"])
+        for r in rows
+    } == {
+        (("hive", "kept"), None, ("kept",), "drop"),
+        (("spark", "left_out"), None, None, "excluded"),
+        (("hive", "kept"), "t", ("kept",), "drop"),
+    }
+    assert {r["target_name"] for r in rows if r["name"]} == {"t"}
+    assert {tuple(r["properties"].items()) for r in rows} == {(("owner team", "hms"),)}
+
+
+def test_findings_of_other_stages_are_adjusted(spark: SparkSession) -> None:
+    found = check(objects(spark, [table("lance", "t", status="unreadable", error="no manifest")]), CheckContext())
+    raised = adjusted(found.findings, CheckContext(severities={"unreadable-table": Severity.BLOCKING}))
+    lowered = Lowered("unreadable-table", "lance", (), Severity.INFO, "known", "t")
+    excused = adjusted(found.findings, CheckContext(lowered=(lowered,)))
+    assert [f.severity for f in told(raised)] == ["blocking"]
+    assert [(f.severity, f.message.endswith("(lowered from warning: known)")) for f in told(excused)] == [
+        ("info", True)
+    ]
+
+
+def test_an_object_that_is_listed_twice_does_not_collide_with_itself(spark: SparkSession) -> None:
+    subjects = [namespace("rest", "a"), namespace("rest", "a"), namespace("rest", "b")]
+    assert not told(check(objects(spark, subjects), context()).findings)
+
+
+def test_of_many_claimants_a_few_are_named(spark: SparkSession) -> None:
+    subjects = [namespace(f"s{number:03}", "x") for number in range(200)]
+    found = told(check(objects(spark, subjects), context()).findings)
+    assert found == Counter(check_core(subjects, context()))
+    assert len(found) == 200
+    assert all(each.message.endswith("and 196 more too") for each in found)
