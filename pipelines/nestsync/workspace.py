@@ -56,7 +56,7 @@ class Workspace:
     def _commit(
         self, table: str, frame: DataFrame, run_id: str, keys: Sequence[str], options: Mapping[str, str], *, mode: str
     ) -> None:
-        schema = _relaxed(TABLES[table])
+        schema = as_stored(TABLES[table])
         rows = frame.withColumn("run_id", F.lit(run_id)).select(
             *(F.col(field.name).cast(field.dataType).alias(field.name) for field in schema)
         )
@@ -67,7 +67,7 @@ class Workspace:
     def read(self, table: str, *, run_id: str) -> DataFrame:
         """The rows of `run_id` in `table`, without `run_id`; empty where nothing was written."""
         if not self.holds(table):
-            return self.spark.createDataFrame([], _relaxed(TABLES[table])).drop("run_id")
+            return self.spark.createDataFrame([], as_stored(TABLES[table])).drop("run_id")
         return self.spark.read.format("delta").load(self._uri(table)).where(F.col("run_id") == run_id).drop("run_id")
 
     def holds(self, table: str) -> bool:
@@ -163,7 +163,7 @@ def _literal(text: str) -> str:
     return f"'{escaped}'"
 
 
-def _relaxed(schema: StructType) -> StructType:
+def as_stored(schema: StructType) -> StructType:
     """`schema` with everything nullable: Delta cannot enforce nested constraints, and declares them all the same."""
     return StructType([StructField(f.name, _relaxed_type(f.dataType), True, f.metadata) for f in schema])
 
@@ -175,6 +175,6 @@ def _relaxed_type(kind: DataType) -> DataType:
         case MapType():
             return MapType(kind.keyType, _relaxed_type(kind.valueType), True)
         case StructType():
-            return _relaxed(kind)
+            return as_stored(kind)
         case _:
             return kind

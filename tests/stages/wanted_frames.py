@@ -17,7 +17,7 @@ from nestsync.core.plan import Action, ActionKind, TargetNamespace
 from nestsync.core.wanted import WantedNamespace
 from nestsync.schemas import ACTION_FIELDS, FINDING_FIELDS, MAPPED_FIELDS, WANTED_FIELDS, contract
 from nestsync.stages.check.local import local_frame
-from nestsync.workspace import _relaxed as as_stored
+from nestsync.workspace import as_stored
 
 MAPPED = contract(*NAMESPACE_FIELDS, *MAPPED_FIELDS)
 

@@ -14,6 +14,7 @@ from nestsync.core.checking import Ranked, Subject
 from nestsync.core.findings import Finding
 from nestsync.schemas import ROLE
 from nestsync.stages.check.local import local_frame
+from tests.stages.wanted_frames import finding_records
 
 OBJECTS = StructType([ROLE, *SCHEMAS["all"].fields])
 
@@ -39,20 +40,7 @@ def objects(spark: SparkSession, subjects: Sequence[Subject]) -> DataFrame:
 
 def told(findings: DataFrame) -> Counter[Finding]:
     """The rows of `findings` as the core has them."""
-    return Counter(
-        Finding(
-            rule=row["rule"],
-            severity=row["severity"],
-            source=row["source"],
-            object=row["object"],
-            levels=tuple(row["levels"]),
-            name=row["name"],
-            target_levels=None if row["target_levels"] is None else tuple(row["target_levels"]),
-            message=row["message"],
-            hint=row["hint"],
-        )
-        for row in findings.collect()
-    )
+    return Counter(finding_records(findings))
 
 
 def ranking(separators: DataFrame) -> list[Ranked]:
