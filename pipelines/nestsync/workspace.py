@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
@@ -43,26 +44,33 @@ class Workspace:
         `frame` holds the table's columns but `run_id`. Persist it first when it is costly: the lock is held
         while it is computed.
         """
-        keys = ("run_id", "source") if table in _BY_SOURCE else ("run_id",)
         condition = f"run_id = {_literal(run_id)}"
-        if sources is not None and "source" in keys:
+        if sources is not None and "source" in _partition_keys(table):
             condition += f" AND source IN ({', '.join(map(_literal, sources))})"
-        self._commit(table, frame, run_id, keys, {"replaceWhere": condition}, mode="overwrite")
+        with self._lock(table):
+            if self._may_hold(table, run_id):
+                self._write(table, frame, run_id, "overwrite", replaceWhere=condition)
+            else:  # the usual case; looking for rows to replace takes Delta five times as long as adding some
+                self._write(table, frame, run_id, "append")
 
     def append(self, table: str, frame: DataFrame, *, run_id: str) -> None:
         """Add the rows of `frame` to those that `table` holds of `run_id`."""
-        self._commit(table, frame, run_id, ("run_id",), {}, mode="append")
+        with self._lock(table):
+            self._write(table, frame, run_id, "append")
 
-    def _commit(
-        self, table: str, frame: DataFrame, run_id: str, keys: Sequence[str], options: Mapping[str, str], *, mode: str
-    ) -> None:
+    def _write(self, table: str, frame: DataFrame, run_id: str, mode: str, **options: str) -> None:
         schema = as_stored(TABLES[table])
         rows = frame.withColumn("run_id", F.lit(run_id)).select(
             *(F.col(field.name).cast(field.dataType).alias(field.name) for field in schema)
         )
-        with self._lock(table), our_errors():
-            writer = rows.write.format("delta").partitionBy(*keys).mode(mode)
+        with our_errors():
+            writer = rows.write.format("delta").partitionBy(*_partition_keys(table)).mode(mode)
             writer.options(**options).save(self._uri(table))
+
+    def _may_hold(self, table: str, run_id: str) -> bool:
+        """Whether a file of `run_id` was ever written to `table`: without its partition's folder, none was."""
+        folders = (self.root / "delta" / table).glob("run_id=*")
+        return any(unquote(folder.name) == f"run_id={run_id}" for folder in folders)
 
     def read(self, table: str, *, run_id: str) -> DataFrame:
         """The rows of `run_id` in `table`, without `run_id`; empty where nothing was written."""
@@ -156,6 +164,10 @@ def checked_run_id(run_id: str) -> str:
             hint="use letters, digits and _ . : + -, at most 128, starting with a letter or digit",
         )
     return run_id
+
+
+def _partition_keys(table: str) -> tuple[str, ...]:
+    return ("run_id", "source") if table in _BY_SOURCE else ("run_id",)
 
 
 def _literal(text: str) -> str:
