@@ -60,6 +60,7 @@ def test_what_was_written_is_read_back_and_runs_are_told_apart(spark: SparkSessi
     found = workspace.read("namespaces", run_id="r1")
     assert_df_equality(found.orderBy("source"), frame.orderBy("source"), ignore_nullable=True, ignore_metadata=True)
     assert workspace.read("namespaces", run_id="r2").count() == 1
+    assert [folder.name for folder in workspace.root.parent.iterdir()] == [workspace.root.name]
 
 
 def test_a_source_inventoried_again_replaces_its_own_rows_alone(spark: SparkSession, workspace: Workspace) -> None:
@@ -83,11 +84,11 @@ def test_a_listing_says_of_every_namespace_what_the_inventory_found(spark: Spark
         "status", F.when(broken.isNotNull(), "unreadable").otherwise("ok")
     )
     table = frame.where("source = 'target'").withColumn("object", F.lit("table"))
-    listing = workspace.write_listing(frame.unionByName(table), run_id="r1")
-    inventory = {
-        name: {"counts": {"namespaces": n}, "listing": listing} for name, n in {"it's": 2, "target": 1}.items()
-    }
-    assert sorted(RunFiles(workspace.root).listed_namespaces("r1", inventory), key=str) == [
+    listing = workspace.write_listing(frame.unionByName(table), run_id="r:1+")
+    counted = {"it's": 2, "target": 1}
+    inventory = {name: {"counts": {"namespaces": count}, "listing": listing} for name, count in counted.items()}
+    found = RunFiles(workspace.root).listed_namespaces("r:1+", inventory)
+    assert sorted(found, key=lambda subject: (subject.source, subject.levels)) == [
         Subject("it's", "namespace", (), status="unreadable", error="no\nanswer"),
         Subject("it's", "namespace", tuple(HOSTILE)),
         Subject("target", "namespace", ("x",)),

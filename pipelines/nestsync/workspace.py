@@ -17,7 +17,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructT
 from nestsync.errors import LeaseHeld
 from nestsync.runfiles import RunFiles
 from nestsync.schemas import TABLES
-from nestsync.session import our_errors, path_uri
+from nestsync.session import our_errors, spark_path
 
 _BY_SOURCE = frozenset({"namespaces", "tables"})
 _LISTED = ("source", "role", "levels", "status", "error")
@@ -83,7 +83,7 @@ class Workspace(RunFiles):
         name = uuid4().hex[:12]
         rows = objects.where(F.col("object") == "namespace").select(*_LISTED)
         with our_errors():
-            rows.write.json(path_uri(self.listing_folder(run_id, name)))
+            rows.write.json(spark_path(self.listing_folder(run_id, name)))
         return name
 
     @contextmanager
@@ -107,7 +107,7 @@ class Workspace(RunFiles):
             yield
 
     def _uri(self, table: str) -> str:
-        return path_uri(self.root / "delta" / table)
+        return spark_path(self.root / "delta" / table)
 
 
 def _literal(text: str) -> str:
