@@ -44,7 +44,7 @@ def test_a_workspace_is_found_by_the_configuration_or_by_its_folder(command: str
 
 def test_the_options_of_a_tree(config: Path) -> None:
     assert CliRunner().invoke(app, ["tree", "-c", str(config), "--source", "warehouse", "--depth", "1"]).stdout == (
-        "inventory of run r1\nwarehouse (hms, source): namespaces 2, tables 7\n  hive (in no listing) (+2 below)\n"
+        "inventory of run r1\nwarehouse (hms, source): namespaces 2, tables 7\n  hive (implied) (+2 below)\n"
     )
 
 

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from nestsync.core.checking import CheckContext
+from nestsync.core.gravitino import separator_changed
+from nestsync.core.identifiers import Levels
 from nestsync.errors import SummaryUnreadable
-from nestsync.names.separators import Separators, read_separators
+from nestsync.names.separators import Separators, changes, read_separators
 from nestsync.runfiles import RunFiles
+from tests.core import hostile
 from tests.names.inventories import NAMING, Namespace, inventoried
 
 WAREHOUSE = [("hive", "team:sales"), ("hive", "it"), ("hive", "a$b"), ("flat",)]
@@ -33,10 +40,10 @@ def test_before_a_check_the_inventory_is_ranked(tmp_path: Path) -> None:
     assert written(read_separators(files)) == [
         "separators of run r1, by its inventory alone, before a check of it",
         f"rank  separator  conflicts  {'verdict':<{len(wide)}}  would change",
-        f"   1  ';'                0  {'suggested':<{len(wide)}}  3 texts: hive:a$b to hive;a$b",
+        f"   1  ';'                0  {'suggested':<{len(wide)}}  3 texts: hive:it to hive;it",
         f"   2  ':'                1  {'configured, allowed':<{len(wide)}}  nothing",
         f"   3  '$'                1  {'allowed':<{len(wide)}}  2 texts: hive:it to hive$it",
-        f"   4  '|'                0  {wide}  3 texts: hive:a$b to hive|a$b",
+        f"   4  '|'                0  {wide}  3 texts: hive:it to hive|it",
         "",
         """':' is in warehouse ["hive","team:sales"]""",
         """'$' is in warehouse ["hive","a$b"]""",
@@ -86,25 +93,39 @@ def test_what_the_check_says_is_shown_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "changes"),
+    ("configured", "told"),
     [
-        ({"separator": None}, [None, None, None]),
-        ({"separator": "/"}, [("hive/a$b", "hive;a$b"), None, ("hive/a$b", "hive:a$b"), ("hive/it", "hive$it")]),
-        ({"candidates": ["."]}, [("nothing",), None]),
-        ({"candidates": [], "separator": None}, []),
+        ({"separator": None}, {":": None, ";": None, "$": None}),
+        ({"separator": ":"}, {":": [0], ";": [3, "hive:it", "hive;it"], "$": [2, "hive:it", "hive$it"]}),
+        ({"separator": "/", "candidates": [":"]}, {":": [2, "hive/it", "hive:it"], "/": [0]}),
+        ({"candidates": ["."]}, {":": [0], ".": None}),
+        ({"candidates": [], "separator": None}, {}),
     ],
-    ids=["none-configured", "refused-one-configured", "refused-candidate", "nothing-to-rank"],
+    ids=["none-configured", "one-of-them", "refused-one-configured", "refused-candidate", "nothing-to-rank"],
 )
 def test_what_would_change_is_told_against_the_configured_separator(
-    tmp_path: Path, change: dict[str, Any], changes: list[tuple[str, str] | None]
+    tmp_path: Path, configured: dict[str, Any], told: dict[str, list[object] | None]
 ) -> None:
-    rows = read_separators(workspace(tmp_path, **change)).as_json()["separators"]
-    found = []
-    for row in rows:
-        told = row["changes"]
-        found.append(None if told is None else (told["before"], told["after"]) if told["texts"] else ("nothing",))
-    by_name = dict(zip((row["separator"] for row in rows), found, strict=True))
-    assert sorted(map(str, by_name.values())) == sorted(map(str, changes))
+    rows = read_separators(workspace(tmp_path, **configured)).as_json()["separators"]
+    found = {
+        row["separator"]: row["changes"] and [each for each in row["changes"].values() if each is not None]
+        for row in rows
+    }
+    assert found == told
+
+
+@settings(deadline=None)
+@given(namespaces=st.lists(hostile.levels), before=st.sampled_from([":", ";", "$", "/"]))
+def test_what_would_change_is_what_gravitino_would_change(namespaces: list[Levels], before: str) -> None:
+    naming = CheckContext(separator=before, candidates=(":", ";", "$", "|"))
+    counted = Counter(namespaces)
+    for candidate, change in changes(counted, naming).items():
+        if candidate == "/":  # configured and refused: there is no such Gravitino
+            continue
+        affected = separator_changed(counted, before=before, after=candidate)
+        assert change.renamed == sum(counted[each.levels] for each in affected if each.after is not None)
+        assert (change.example is None) is (change.renamed == 0)
+        assert change.example is None or change.example in {(each.before, each.after) for each in affected}
 
 
 def test_without_candidates_that_is_what_is_said(tmp_path: Path) -> None:

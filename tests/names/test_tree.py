@@ -35,7 +35,7 @@ def test_a_pipe_gets_indented_text_sources_first(tmp_path: Path) -> None:
         "inventory of run r1",
         "lakehouse (iceberg_rest, source): namespaces 3, tables 7",
         "  a",
-        "    b (in no listing)",
+        "    b (implied)",
         "      c",
         "  z",
         "warehouse (hms, source): namespaces 4, tables 7",
@@ -52,7 +52,7 @@ def test_what_lies_deeper_than_asked_for_is_counted(tmp_path: Path) -> None:
     assert written(tmp_path, names=["lakehouse"], depth=1)[2:] == ["  a (+1 below)", "  z"]
     assert written(tmp_path / "2", names=["lakehouse"], depth=2)[2:] == [
         "  a",
-        "    b (in no listing) (+1 below)",
+        "    b (implied) (+1 below)",
         "  z",
     ]
 
@@ -70,7 +70,7 @@ def test_what_lies_deeper_than_asked_for_is_counted(tmp_path: Path) -> None:
         ("a\x1b[31m", '"a\\u001B[31m"'),
         ("\u202ea", '"\\u202Ea"'),
         ('a"', '"a\\""'),
-        ("(in no listing)", '"(in no listing)"'),
+        ("(implied)", '"(implied)"'),
         ("[unreadable]", '"[unreadable]"'),
         ("\ue000", "\\ue000"),
     ],
@@ -79,7 +79,7 @@ def test_what_lies_deeper_than_asked_for_is_counted(tmp_path: Path) -> None:
 def test_a_level_is_never_taken_for_anything_else(level: str, shown: str, tmp_path: Path) -> None:
     stream = io.StringIO()
     read_tree(inventoried(tmp_path, {"warehouse": [("x", level)]})).write(stream)
-    assert stream.getvalue().split("\n")[2:] == ["  x (in no listing)", f"    {shown}", ""]
+    assert stream.getvalue().split("\n")[2:] == ["  x (implied)", f"    {shown}", ""]
 
 
 def test_a_root_that_could_not_be_read_and_an_empty_catalog_have_a_line(tmp_path: Path) -> None:

@@ -42,7 +42,9 @@ Debug = Annotated[bool, typer.Option("--debug", help="Print the traceback of an 
 
 
 def explain(
-    text: Annotated[str, typer.Argument(metavar="IDENTIFIER", help="A namespace, as its dialect writes it.")],
+    text: Annotated[
+        str, typer.Argument(metavar="IDENTIFIER", help="A namespace (or a table), as its dialect writes it.")
+    ],
     dialect: Annotated[
         str,
         typer.Option(

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from nestsync.core.checking import CheckContext, Ranked, rank_separators
-from nestsync.core.gravitino import separator_changed
 from nestsync.core.identifiers import Levels, shown
-from nestsync.core.separators import SeparatorRefused
+from nestsync.core.separators import safety_reason
 from nestsync.core.separators import shown as shown_separator
 from nestsync.errors import SummaryUnreadable
 from nestsync.runfiles import RunFiles
@@ -24,7 +23,7 @@ class Change:
     renamed: int
     """Names that would get another text."""
     example: tuple[str, str] | None
-    """The first of them, before and after."""
+    """The shortest of them, before and after."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +116,10 @@ def read_separators(files: RunFiles, *, run_id: str | None = None) -> Separators
         ) from error
     sources = {name: facts for name, facts in known.items() if facts.get("role") == "source"}
     subjects = list(files.listed_namespaces(run_id, sources))
-    changes = _changes(Counter(subject.levels for subject in subjects), naming)
+    changed = changes(Counter(subject.levels for subject in subjects), naming)
     if ranked is None:
-        return Separators(run_id, naming.separator, rank_separators(subjects, naming), changes, checked=False)
-    return Separators(run_id, naming.separator, ranked, changes, checked=True)
+        return Separators(run_id, naming.separator, rank_separators(subjects, naming), changed, checked=False)
+    return Separators(run_id, naming.separator, ranked, changed, checked=True)
 
 
 def _naming(summary: Mapping[str, Any]) -> CheckContext:
@@ -145,19 +144,30 @@ def _ranked(row: Mapping[str, Any]) -> Ranked:
     )
 
 
-def _changes(namespaces: Counter[Levels], naming: CheckContext) -> dict[str, Change]:
-    if naming.separator is None:
+def changes(namespaces: Counter[Levels], naming: CheckContext) -> dict[str, Change]:
+    """What each candidate would change for `namespaces`, each as often as a source has it.
+
+    As `core.gravitino.separator_changed` has it, in one pass for each candidate. Names with an empty level have no
+    text under any separator.
+    """
+    before = naming.separator
+    if before is None:
         return {}
+    texts = {levels: before.join(levels) for levels in namespaces if len(levels) > 1 and "" not in levels}
     found = {}
     for candidate in naming.ranked():
-        try:
-            affected = separator_changed(namespaces, before=naming.separator, after=candidate)
-        except SeparatorRefused:
-            continue
-        renamed = [(each.levels, each.before, each.after) for each in affected if each.after is not None]
-        example = (renamed[0][1], renamed[0][2]) if renamed else None
-        found[candidate] = Change(sum(namespaces[levels] for levels, _, _ in renamed), example)
+        if candidate == before:
+            found[candidate] = Change(0, None)
+        elif safety_reason(candidate) is None:
+            free = [levels for levels, text in texts.items() if candidate not in text or not _held(candidate, levels)]
+            shortest = min(free, key=lambda levels: (len(texts[levels]), levels), default=None)
+            example = None if shortest is None else (texts[shortest], candidate.join(shortest))
+            found[candidate] = Change(sum(namespaces[levels] for levels in free), example)
     return found
 
 
-__all__ = ["Change", "Separators", "read_separators"]
+def _held(candidate: str, levels: Levels) -> bool:
+    return any(candidate in level for level in levels)
+
+
+__all__ = ["Change", "Separators", "changes", "read_separators"]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.tree import Tree as Drawn
 
 OK = "ok"
+KINDS = ("namespaces", "tables", "views")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,9 @@ class CatalogTree:
         """The line above the catalog's namespaces."""
         problem = self.problem(())  # the root is no node, and may be unreadable all the same
         of_root = f" [{problem}]" if problem else ""
-        return f"{self.name} ({self.system}, {self.role}): {counted(self.counts) or 'nothing'}{of_root}"
+        kinds = sorted(self.counts, key=lambda kind: (kind not in KINDS, kind))  # then what was wrong with some
+        counts = counted({kind: self.counts[kind] for kind in kinds})
+        return f"{self.name} ({self.system}, {self.role}): {counts or 'nothing'}{of_root}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ class Tree:
         problem = catalog.problem(node.levels)
         said = [
             _word(node.levels[-1]),
-            "" if node.listed else "(in no listing)",
+            "" if node.listed else "(implied)",
             f"[{problem}]" if problem else "",
             f"(+{node.below:,} below)" if node.below and len(node.levels) == self.depth else "",
         ]
