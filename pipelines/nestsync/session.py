@@ -141,6 +141,9 @@ def our_errors() -> Iterator[None]:
         raise ours from error
 
 
-def path_uri(path: Path) -> str:
-    """`path` as a URI that Spark takes whatever characters are in it."""
-    return path.resolve().as_uri()
+def spark_path(path: Path) -> str:
+    """`path` as Spark takes it whatever characters are in it and whatever its default file system is.
+
+    Not as a URI: Hadoop takes every character after the scheme as it is, and would make a folder ``a%20b`` of it.
+    """
+    return f"file:{path.resolve()}"

@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from nestsync.config import Config
 from nestsync.errors import NestsyncError, RunNotFound
 from nestsync.outcome import RunOutcome, StageOutcome
+from nestsync.runfiles import checked_run_id
 from nestsync.runner.context import RunContext
 from nestsync.runner.outcomes import next_steps, verdict
 from nestsync.runner.progress import watched
@@ -27,7 +28,7 @@ from nestsync.runner.writing import applied, planned, verified
 from nestsync.schemas import RUN_FIELDS, contract
 from nestsync.session import open_session, our_errors
 from nestsync.ui import Confirm, Ui
-from nestsync.workspace import Workspace, checked_run_id
+from nestsync.workspace import Workspace
 
 BEGINS = "inventory"
 """The stage that a new run begins with; every other one goes on with a run."""
