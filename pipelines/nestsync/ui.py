@@ -227,9 +227,7 @@ class TerminalUi:
 
     def __init__(self, results: TextIO) -> None:
         self._results = results
-        # A descriptor of its own: the bar goes on while standard error is lent to a child that is being started.
-        self._screen = os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8")
-        self._console = console(self._screen)
+        self._console = console(sys.stderr)
         self._lock = threading.RLock()
         self._bar: tuple[Progress, TaskID] | None = None
 
@@ -299,7 +297,6 @@ class TerminalUi:
     def close(self) -> None:
         with self._lock:
             self._stop()
-            self._screen.close()
 
 
 __all__ = ["Confirm", "Ui", "counted", "is_terminal", "open_ui", "print_table", "summary", "visible", "write_line"]

@@ -9,7 +9,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from nestsync.catalogs import room
+from nestsync.core.findings import Severity
 from nestsync.errors import ConfigurationError
+from nestsync.reports.text import subject_text
 from nestsync.runner.context import RunContext
 from nestsync.session import our_errors
 from nestsync.stages.check import adjusted, check
@@ -103,10 +105,25 @@ def checked(context: RunContext) -> dict[str, int]:
         )
     findings = context.keep("findings", found(context))
     context.workspace.replace("findings", findings, run_id=context.run_id)
-    counts = {row["severity"]: row["count"] for row in findings.groupBy("severity").count().collect()}
-    counts = {severity: counts.get(severity, 0) for severity in ("blocking", "warning", "info")}
+    counts = _counted(context, findings)
     listings = {name: facts.get("listing") for name, facts in known.items()}
     context.note("check", counts=counts, naming=context.naming_hash, separators=_ranking(context), listings=listings)
+    return counts
+
+
+def _counted(context: RunContext, findings: DataFrame) -> dict[str, int]:
+    """How many `findings` there are of each severity; those that block are shown by rule, with the first of each."""
+    first = F.min(F.struct("source", "levels", "name", "message", "hint")).alias("first")
+    # a row for each rule that found something
+    rows = findings.groupBy("severity", "rule").agg(F.count("*").alias("number"), first).orderBy("rule").collect()
+    counts = dict.fromkeys(map(str, (Severity.BLOCKING, Severity.WARNING, Severity.INFO)), 0)
+    for row in rows:
+        counts[row["severity"]] += row["number"]
+        if row["severity"] == Severity.BLOCKING:
+            example = row["first"]
+            subject = subject_text(example["source"], tuple(example["levels"]), example["name"])
+            context.ui.note(f"{row['rule']} ({row['number']:,}), the first is {subject}: {example['message']}")
+            context.ui.note(f"  {example['hint']}")
     return counts
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, StringType
+from pyspark.sql.types import ArrayType, StringType, StructField
 
 from nestsync.core.findings import RULES
 from nestsync.core.identifiers import HIDDEN
@@ -72,14 +74,23 @@ def as_findings(
         "message": message,
         "hint": hint,
     }
+    return as_declared(frame, FINDING_FIELDS, given)
+
+
+def as_declared(
+    frame: DataFrame, fields: Iterable[StructField], given: Mapping[str, Column] | None = None
+) -> DataFrame:
+    """The select that is a stage's contract: `fields` in their order and types, out of `given` or else of `frame`.
+
+    Lists stay as they are, for Spark casts no nullable list to another.
+    """
+    columns = ((field, (given or {}).get(field.name, F.col(field.name))) for field in fields)
     return frame.select(
-        *(typed(given.get(field.name, F.col(field.name)), field.dataType).alias(field.name) for field in FINDING_FIELDS)
+        *(
+            (column if isinstance(field.dataType, ArrayType) else column.cast(field.dataType)).alias(field.name)
+            for field, column in columns
+        )
     )
-
-
-def typed(column: Column, kind: DataType) -> Column:
-    """`column` as `kind`; levels stay as they are, for Spark casts no nullable list to another."""
-    return column if isinstance(kind, ArrayType) else column.cast(kind)
 
 
 def absent_text() -> Column:
@@ -89,6 +100,7 @@ def absent_text() -> Column:
 
 __all__ = [
     "absent_text",
+    "as_declared",
     "as_findings",
     "by_key",
     "depth",
@@ -97,6 +109,5 @@ __all__ = [
     "quoted",
     "scopes",
     "shown",
-    "typed",
     "upto",
 ]

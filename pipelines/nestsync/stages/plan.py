@@ -23,7 +23,7 @@ from nestsync.core.plan import (
     hash_of_sums,
 )
 from nestsync.schemas import ACTION_FIELDS
-from nestsync.stages.columns import absent_text, as_findings, by_key, known, no_properties, shown, typed
+from nestsync.stages.columns import absent_text, as_declared, as_findings, by_key, known, no_properties, shown
 
 Key = Callable[[Column], Column]
 """What decides whether two levels are one namespace in the target: equal keys (folded, normalised) mean equal."""
@@ -63,7 +63,7 @@ def plan(
         action_id().alias("action_id"), "*"
     )
     return (
-        actions.select(*(typed(F.col(field.name), field.dataType).alias(field.name) for field in ACTION_FIELDS)),
+        as_declared(actions, ACTION_FIELDS),
         _differences(compared, strategy),
     )
 

@@ -11,7 +11,7 @@ from nestsync.core.findings import Severity
 from nestsync.core.wanted import CLAIMANTS_KEPT, WantedSettings
 from nestsync.schemas import WANTED_FIELDS
 from nestsync.stages.claims import SUBJECT, implied_claims, namespace_claims, table_claims
-from nestsync.stages.columns import as_findings, no_properties, quoted, scopes, shown, typed
+from nestsync.stages.columns import as_declared, as_findings, no_properties, quoted, scopes, shown
 
 _BLOCKING = str(Severity.BLOCKING)
 _WARNING = str(Severity.WARNING)
@@ -64,15 +64,8 @@ def wanted(
         "properties": F.coalesce("merged", F.when(F.col("owner").isNotNull(), owned), no_properties()),
         "blocked": F.col("asked").isNull(),
     }
-    return (
-        tree.join(asked.withColumn("asked", F.lit(True)), "target", "left").select(
-            *(
-                typed(columns.get(field.name, F.col(field.name)), field.dataType).alias(field.name)
-                for field in WANTED_FIELDS
-            )
-        ),
-        found,
-    )
+    marked = tree.join(asked.withColumn("asked", F.lit(True)), "target", "left")
+    return as_declared(marked, WANTED_FIELDS, columns), found
 
 
 def _is_blocking() -> Column:
