@@ -26,8 +26,8 @@ test: .venv/.made ## Every test, those with Spark and with real catalog servers 
 	$(BIN)/python -m pytest
 
 .PHONY: test-fast
-test-fast: .venv/.made ## The tests that need neither Spark nor servers, in seconds
-	$(BIN)/python -m pytest -q -m "not spark and not servers"
+test-fast: .venv/.made ## The tests of what is pure, in seconds
+	$(BIN)/python -m pytest -q --hypothesis-profile fast -m "not spark and not servers and not system"
 
 .PHONY: lint
 lint: .venv/.made ## Style, types and the layers

@@ -6,9 +6,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# How long an example takes says nothing about whether it is right: machines are busy.
+settings.register_profile("nestsync", deadline=None)
+settings.register_profile("fast", deadline=None, max_examples=20)
+settings.load_profile("nestsync")
 
 pytest_plugins = ["tests.fixtures_servers", "tests.fixtures_metastores"]
 

@@ -25,6 +25,9 @@ from nestsync.shell import Manner, Work, carry_out
 from nestsync.ui import Confirm, Ui
 from tests.terminals import terminal
 
+pytestmark = pytest.mark.system
+
+
 ROOT = Path(__file__).parents[1]
 STAGES = ("run", "assess", "inventory", "check", "plan", "apply", "verify", "report")
 COMMANDS = (*STAGES, "demo", "explain", "tree", "separators")

@@ -10,6 +10,8 @@ from nestsync.core.findings import RULES
 from nestsync.errors import EXIT_CODES
 from tools.generate_docs import PAGES, ROOT, proofs
 
+pytestmark = pytest.mark.system
+
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_generated_page_is_as_the_code_is(page: str) -> None:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+pytestmark = pytest.mark.system
+
+
 def test_every_room_is_in_the_table() -> None:
     assert {case.system for case in READERS} == set(systems())
 

@@ -24,6 +24,8 @@ from tests.faults import (
     silent,
 )
 
+pytestmark = pytest.mark.system
+
 SECURED = "is this a metastore? One that wants SASL (Kerberos), TLS or HTTP"
 SLOW = "the metastore took the connection and is silent or slow; read_timeout"
 

@@ -15,6 +15,8 @@ from nestsync.errors import CatalogUnreachable
 from tests.catalogs.lance_dir.folders import files_below, hostile_root, lose_data, tables, write
 from tests.catalogs.lance_dir.s3_server import S3Server, s3_server
 
+pytestmark = pytest.mark.system
+
 STATES = {
     "good": Status.OK,
     "gone": Status.UNREADABLE,

@@ -16,6 +16,8 @@ from nestsync.catalogs.records import SCHEMAS, CatalogObject, ObjectKind, Status
 from nestsync.errors import CatalogUnreachable
 from tests.catalogs.lance_dir.folders import HOSTILE, hostile_root, lose_data, read, tables, write
 
+pytestmark = pytest.mark.system
+
 
 def test_a_dataset_is_a_row_with_all_that_lance_knows(tmp_path: Path) -> None:
     write(tmp_path, "trips.lance", rows=3, metadata={"a:b|c": "x=y", "empty": "", "é": "日本"})
