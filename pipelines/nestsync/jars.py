@@ -23,6 +23,7 @@ from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Timer
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from nestsync.errors import NestsyncError, PrerequisiteMissing
@@ -35,6 +36,8 @@ _INSTALL_JAVA = (
 )
 _FETCH_SECONDS = 900.0
 _MARKER = "complete.json"
+_SAFELY: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+"""How an archive is unpacked: the first patches of Python 3.11 have no filters."""
 
 
 class JarsUnavailable(NestsyncError):
@@ -225,7 +228,7 @@ def _install(jar_set: JarSet, target: Path, program: Path, report: Callable[[str
         _check_all_there(jar_set, fetched)
         for archive in fetched.glob("*.tar.gz"):
             with tarfile.open(archive) as packed:
-                packed.extractall(fetched, filter="data")
+                packed.extractall(fetched, **_SAFELY)
             archive.unlink()
         sizes = {str(f.relative_to(fetched)): f.stat().st_size for f in fetched.rglob("*") if f.is_file()}
         (fetched / _MARKER).write_text(json.dumps(sizes, indent=1), encoding="utf-8")

@@ -186,6 +186,7 @@ class _ClientSide(_Side):
         super().__init__(proxy)
         self.loop = loop
         self.head: bytes | None = b""  # what has come of a request's beginning; None once that is read
+        self.early = b""  # what came before the server was connected: some Pythons' `pause_reading` is late
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -202,8 +203,18 @@ class _ClientSide(_Side):
                 self.transport.abort()  # as if the server itself were not there
             return
         self.other = other
+        if other.transport:
+            other.transport.write(self.early)
+            if self.ended:
+                other.transport.write_eof()
         if self.transport:
             self.transport.resume_reading()
+
+    def eof_received(self) -> bool:
+        if self.other is None:
+            self.ended = True
+            return True
+        return super().eof_received()
 
     def data_received(self, data: bytes) -> None:
         if self.head is not None:
@@ -212,7 +223,9 @@ class _ClientSide(_Side):
             if request is not None:
                 self.head = None
                 self.proxy._count(request)
-        if self.other and self.other.transport:
+        if self.other is None:
+            self.early += data
+        elif self.other.transport:
             self.other.transport.write(data)
 
     def connection_lost(self, error: Exception | None) -> None:
