@@ -53,6 +53,9 @@ def _references(config: Config, names: tuple[str, ...]) -> Problems:
             yield from _unknown(("lowered", index, "source"), "source", entry.source, names)
     for index, name in enumerate(config.engines):
         yield from _unknown(("engines", index), "dialect", name, tuple(DIALECTS))
+    for index, path in enumerate(config.paths):
+        for name in path.split(">"):
+            yield from _unknown(("paths", index), "dialect", name.strip(), tuple(DIALECTS))
 
 
 def _unknown(loc: tuple[str | int, ...], kind: str, name: str, known: tuple[str, ...]) -> Problems:

@@ -31,6 +31,7 @@ from nestsync.core.findings import Severity
 from nestsync.core.identifiers import Levels
 from nestsync.core.mapping import Mapping as NameMapping
 from nestsync.core.mapping import MappingRule, Pattern, Rename, read_renames
+from nestsync.core.matrix import DEFAULT_PATH
 from nestsync.core.separators import ALLOWED, DEFAULT_CANDIDATES, Policy
 from nestsync.errors import ConfigurationError, NestsyncError
 
@@ -231,6 +232,8 @@ class Config(Section):
     """The separator of levels in text."""
     engines: tuple[str, ...] = ()
     """The dialects of the engines that read the target: every name has to survive them too."""
+    paths: tuple[str, ...] = (DEFAULT_PATH,)
+    """Ways through several dialects, `a > b > c`: the check counts what each hop keeps, refuses or loses."""
     mapping: MappingConfig = MappingConfig()
     """What becomes of each source identifier."""
     property_keys: PropertyKeys = PropertyKeys()

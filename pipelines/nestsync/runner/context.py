@@ -157,6 +157,7 @@ class RunContext:
             policy=config.separator.policy,
             allowed=config.separator.allowed,
             engines=config.engines,
+            paths=config.paths,
             sources={source.name: self._dialect(source) for source in config.sources},
             severities=config.severities,
             lowered=config.accepted(),

@@ -12,6 +12,7 @@ from nestsync.core.errors import NestsyncError
 from nestsync.core.findings import RULES, Severity
 from nestsync.core.identifiers import Identifier, Levels
 from nestsync.core.mapping import Mapping
+from nestsync.core.matrix import DEFAULT_PATH
 from nestsync.core.separators import ALLOWED, DEFAULT_CANDIDATES, Policy, SeparatorRefused, safety_reason
 
 _CATALOG_FIRST = ("flink", "hive", "lance-hive")
@@ -110,6 +111,8 @@ class CheckContext:
     allowed: tuple[str, ...] = ALLOWED
     engines: tuple[str, ...] = ()
     """Dialects of the engines that read the target."""
+    paths: tuple[str, ...] = (DEFAULT_PATH,)
+    """Whole ways of dialects, ``a > b > c``, that the matrix follows every namespace on."""
     sources: Lookup[str, DialectUse] = field(default_factory=dict)
     """How each configured source writes names; a source that is not here is not asked."""
     severities: Lookup[str, Severity] = field(default_factory=dict)
@@ -153,18 +156,25 @@ class CheckContext:
 
     def readers(self) -> tuple[Reader, ...]:
         """The engines that read the target, each once and without the target's own dialect."""
-        usable = self.separator is not None and safety_reason(self.separator) is None
-        uses = (
-            DialectUse(name, self.separator if usable and name.startswith("gravitino") else None)
-            for name in self.engines
-        )
+        uses = (DialectUse(name, self._joining(name)) for name in self.engines)
         own = None if self.target is None else self.target.dialect.open()
+        return tuple(self.reader(found) for found in dict.fromkeys(use.open() for use in uses) if found != own)
+
+    def reader(self, found: Dialect) -> Reader:
+        """The engine of a dialect, with the catalog's name before the levels where the dialect wants one."""
         catalog = "catalog" if self.target is None else self.target.name
-        return tuple(
-            Reader(found, (catalog,) if found.name in _CATALOG_FIRST else ())
-            for found in dict.fromkeys(use.open() for use in uses)
-            if found != own
-        )
+        return Reader(found, (catalog,) if found.name in _CATALOG_FIRST else ())
+
+    @property
+    def path_options(self) -> dict[str, dict[str, str]]:
+        """The options of dialects on `paths`: the configured separator, where they join levels with it."""
+        joining = {name: self._joining(name) for name in ("gravitino", "gravitino-shipped")}
+        return {name: {"separator": separator} for name, separator in joining.items() if separator is not None}
+
+    def _joining(self, name: str) -> str | None:
+        """The configured separator for dialects that join levels with it, unless it is no separator at all."""
+        usable = self.separator is not None and safety_reason(self.separator) is None
+        return self.separator if usable and name in ("gravitino", "gravitino-shipped") else None
 
 
 __all__ = ["CheckContext", "DialectUse", "Lowered", "Reader", "SeverityRefused", "Target", "below"]

@@ -31,6 +31,8 @@ class Case:
     condition: Column
     level: Column | None
     reasons: tuple[Reason, ...]
+    rejected: bool = False
+    """Whether the system itself turns it away, as in `Dialect.rejected`; else it would take it for another."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,8 @@ class Native(ABC, Generic[D]):
     def case(self, condition: Column, level: Column | None, *witness: str) -> Case:
         """A case of `cases`, with the reason for which the dialect refuses `witness`."""
         refusal = self.refusal(*witness)
-        return Case(condition, level if refusal.level is not None else None, (Reason(refusal),))
+        at_fault = level if refusal.level is not None else None
+        return Case(condition, at_fault, (Reason(refusal),), self.dialect.rejected(witness) is not None)
 
     def refusal(self, *witness: str) -> Refusal:
         """Why the dialect refuses the levels `witness`."""

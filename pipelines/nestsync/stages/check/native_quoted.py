@@ -44,7 +44,7 @@ class NativeFlink(Native[Flink]):
         yield self.case(F.size(levels) > 2, F.get(levels, F.lit(2)), "x", "x", "x")
         yield self.case(F.array_contains(levels, ""), F.lit(""), "x", "")
         reasons = (Reason(self.refusal("x", witness), refuses) for refuses, witness in _FLINK_PARTS)
-        yield Case(F.exists(levels, _flink_refuses), first(levels, _flink_refuses), tuple(reasons))
+        yield Case(F.exists(levels, _flink_refuses), first(levels, _flink_refuses), tuple(reasons), rejected=True)
 
     def name_cases(self, levels: Column, name: Column) -> Iterator[Case]:
         yield from super().name_cases(levels, name)

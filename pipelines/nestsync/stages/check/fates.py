@@ -1,0 +1,100 @@
+"""The matrix: what becomes of every namespace in every dialect present; `core.checking.fates` is the oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+from operator import or_
+
+from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import functions as F
+
+from nestsync.core.checking.context import CheckContext, Reader
+from nestsync.core.checking.fates import Ending, FateRow, Way, at_hop, ways
+from nestsync.core.checking.rules import MOVED, NAMESPACE
+from nestsync.core.identifiers import Levels
+from nestsync.core.matrix import Fate
+from nestsync.schemas import LEVELS
+from nestsync.stages.check.columns import native
+from nestsync.stages.check.native import Case
+
+_LOSSLESS = 0
+_FATES = (Fate.REFUSED, Fate.LOSSY)
+
+
+def fates(mapped: DataFrame, context: CheckContext) -> list[FateRow]:
+    """What becomes of the namespaces of `mapped` (`MAPPED_SCHEMA`), by source, way and ending.
+
+    Runs two jobs; what comes to the driver is a row for each source, way and ending, whatever the catalog's size.
+    """
+    every = ways(context)
+    namespaces = mapped.where(
+        (F.col("object") == NAMESPACE) & F.col("target_levels").isNotNull() & F.col("status").isin(*MOVED)
+    ).select("source", "levels", "target_levels", F.xxhash64("levels").alias("hash"))
+    pairs = F.array(*(F.struct(F.lit(i).alias("way"), _code(way).alias("code")) for i, way in enumerate(every)))
+    # The hash stands for one example: it fits into the hash table of the counting, levels do not.
+    counted = (
+        namespaces.select("source", "hash", F.explode(pairs).alias("of"))
+        .where(F.col("of.code").isNotNull())
+        .groupBy("source", "of.way", "of.code")
+        .agg(F.count(F.lit(1)).alias("count"), F.min("hash").alias("example"))
+        .collect()
+    )
+    examples = _examples(namespaces, (row["example"] for row in counted if row["code"] != _LOSSLESS))
+    rows = (_row(row, every[row["way"]], examples) for row in counted)
+    return sorted(rows, key=lambda row: (every.index(row.way), row.source, row.ending.hop, row.ending.fate))
+
+
+def _code(way: Way) -> Column:
+    """How `way` ends for a row: 0 where all is well, else its hop and fate; null for sources that it is not about."""
+    levels = F.col("target_levels" if way.sources is None else "levels")
+    ends = (F.when(fate.isNotNull(), fate + 2 * number) for number, fate in _hops(way.hops, levels))
+    code = F.coalesce(*ends, F.lit(_LOSSLESS))
+    return code if way.sources is None else F.when(F.col("source").isin(*sorted(way.sources)), code)
+
+
+def _hops(hops: Iterable[Reader], levels: Column) -> Iterable[tuple[int, Column]]:
+    for number, hop in enumerate(hops):
+        seen = F.concat(F.array(*map(F.lit, hop.before)).cast(LEVELS), levels) if hop.before else levels
+        yield number, _fate(hop, seen)
+
+
+def _fate(hop: Reader, levels: Column) -> Column:
+    """1 where the system refuses `levels`, 2 where it takes them for others, null where they come back."""
+    own = native(hop.dialect)
+    cases = list(own.cases(levels))
+    others = F.coalesce(own.read_back(levels) != levels, F.lit(False))
+    return (
+        F.when(_any(case for case in cases if case.rejected), F.lit(1))
+        .when(_any(case for case in cases if not case.rejected), F.when(others, F.lit(2)).otherwise(F.lit(1)))
+        .cast("int")
+    )
+
+
+def _any(cases: Iterable[Case]) -> Column:
+    return reduce(or_, (F.coalesce(case.condition, F.lit(False)) for case in cases), F.lit(False))
+
+
+def _ending(way: Way, code: int) -> Ending:
+    if code == _LOSSLESS:
+        return Ending(len(way.hops) - 1, Fate.LOSSLESS)
+    return Ending((code - 1) // 2, _FATES[(code - 1) % 2])
+
+
+def _examples(namespaces: DataFrame, hashes: Iterable[int]) -> dict[tuple[str, int], tuple[Levels, Levels]]:
+    """Levels in the source and in the target, by source and hash."""
+    wanted = sorted(set(hashes))
+    found = namespaces.where(F.col("hash").isin(wanted)).collect() if wanted else []
+    return {(row["source"], row["hash"]): (tuple(row["levels"]), tuple(row["target_levels"])) for row in found}
+
+
+def _row(row: Row, way: Way, examples: dict[tuple[str, int], tuple[Levels, Levels]]) -> FateRow:
+    ended = _ending(way, row["code"])
+    example = None
+    if row["code"] != _LOSSLESS:
+        levels, target = examples[row["source"], row["example"]]
+        example = (levels, at_hop(way.hops[ended.hop], target if way.sources is None else levels))
+    return FateRow(row["source"], way, ended, row["count"], example)
+
+
+__all__ = ["fates"]
