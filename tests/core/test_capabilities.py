@@ -16,13 +16,24 @@ REFUSED: list[tuple[str, Levels, str | None, str, int | None, str | None]] = [
     ("iceberg-rest", ("a", "b\x00"), None, "reserved-character", 1, "\x00"),
     ("iceberg-rest", ("a",), "t\x1f", "reserved-character", 1, "\x1f"),
     ("iceberg-rest", ("a",), "", "empty-level", 1, None),
+    ("iceberg-rest-1.11", ("a.b",), None, "reserved-character", 0, "."),
+    ("iceberg-rest-1.11", ("a\x1fb",), None, "reserved-character", 0, "\x1f"),
+    ("iceberg-rest-1.11", ("a", "b/c"), None, "character-refused", 1, "/"),
+    ("iceberg-rest-1.11", ("100%",), None, "character-refused", 0, "%"),
+    ("iceberg-rest-1.11", ("a\\b",), None, "character-refused", 0, "\\"),
+    ("iceberg-rest-1.11", ("a\nb",), None, "character-refused", 0, "\n"),
+    ("iceberg-rest-1.11", ("a\x7fb",), None, "character-refused", 0, "\x7f"),
+    ("iceberg-rest-1.11", ("a",), "t/u", "character-refused", 1, "/"),
     ("jdbc", ("a.b",), None, "reserved-character", 0, "."),
+    ("jdbc", ("a", "b\\c"), None, "reserved-character", 1, "\\"),
     ("jdbc", ("",), None, "empty-level", 0, None),
     ("jdbc", ("x" * 200, "y" * 55), None, "too-long", None, None),
     ("jdbc", ("a",), "t" * 256, "too-long", 1, None),
     ("nessie", ("a", ""), None, "empty-level", 1, None),
     ("nessie", ("a\x1fb",), None, "character-refused", 0, "\x1f"),
     ("nessie", ("a\tb",), None, "character-refused", 0, "\t"),
+    ("nessie", ("a\x7fb",), None, "character-refused", 0, "\x7f"),
+    ("nessie", ("a", ".b"), None, "character-refused", 1, "."),
     ("nessie", tuple("a" * 20), None, "too-deep", 19, None),
     ("nessie", ("x" * 300,), "y" * 201, "too-long", None, None),
     ("nessie", ("😀" * 251,), None, "too-long", None, None),
@@ -100,7 +111,9 @@ def test_a_target_refuses(
 
 HELD: list[tuple[str, Levels, str | None]] = [
     ("iceberg-rest", ("a.b", "", "x" * 300, "é", "a/b"), "t"),
+    ("iceberg-rest-1.11", ("a b", "", "é", "a?b#c+d"), "t.u"),
     ("jdbc", ("x" * 200, "y" * 54), "t" * 255),
+    ("jdbc", ("a", "", "b"), "t"),
     ("nessie", (*"a" * 19,), "t"),
     ("nessie", ("a.b", "é", "x" * 495), "t"),
     ("polaris", ("a.b", "é"), "t"),
@@ -186,6 +199,7 @@ def test_the_key_folds_and_normalises_where_the_target_does(name: str, one: str,
     ("name", "case", "parents"),
     [
         ("iceberg-rest", Case.KEPT, Parents.UNSPECIFIED),
+        ("iceberg-rest-1.11", Case.KEPT, Parents.IGNORED),
         ("jdbc", Case.KEPT, Parents.IGNORED),
         ("nessie", Case.KEPT, Parents.NEEDED),
         ("polaris", Case.KEPT, Parents.NEEDED),
@@ -205,7 +219,7 @@ def test_case_and_parents(name: str, case: Case, parents: Parents) -> None:
 
 
 def test_views_and_properties() -> None:
-    with_views = {"iceberg-rest", "jdbc", "nessie", "polaris", "lakekeeper", "hms-3", "hms-4"}
+    with_views = {"iceberg-rest", "iceberg-rest-1.11", "jdbc", "nessie", "polaris", "lakekeeper", "hms-3", "hms-4"}
     assert {name for name, entry in CAPABILITIES.items() if entry.views} == with_views
     assert all(entry.properties for entry in CAPABILITIES.values())
 
@@ -223,5 +237,7 @@ def test_units_count_what_they_say() -> None:
 
 
 def test_unknown_capabilities_are_said_by_name() -> None:
-    with pytest.raises(UnknownKind, match="no capabilities 'hms' Hint: there are iceberg-rest, jdbc, nessie"):
+    with pytest.raises(
+        UnknownKind, match=r"no capabilities 'hms' Hint: there are iceberg-rest, iceberg-rest-1\.11, jdbc, nessie"
+    ):
         capabilities("hms")

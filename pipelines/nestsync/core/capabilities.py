@@ -149,7 +149,10 @@ _WORD = "[A-Za-z0-9_]"
 _HIVE_4 = r"[A-Za-z0-9_ \"%&'()*+,\-./:;<=>?\[\]|{}$^!~#@`]"
 _GLUE = "[\t\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _ICEBERG = NameRule(reserved=_ICEBERG_JAVA, may_be_empty=True)
-_NESSIE = NameRule(allowed=r"[^\x00-\x1f\ud800-\udfff]")
+_JDBC = (*_ICEBERG_JAVA, (".", "which joins levels in storage"), ("\\", "below which nothing is listed"))
+_ICEBERG_1_11 = (*_ICEBERG_JAVA, (".", "the separator that it advertises"))
+_PLAIN_PATH = r"[^\x00-\x1e\x7f%/\\\ud800-\udfff]"
+_NESSIE = NameRule(allowed=r"[^\x00-\x1f\x7f\ud800-\udfff]", first="[^.]")
 _LAKEKEEPER = (*_ICEBERG_JAVA, (".", "which it refuses"), ("+", "which it refuses, since clients mean a blank by it"))
 _GLUE_NAME = NameRule(allowed=_GLUE, reserved=((".", "which pyiceberg lists as one level more"),), longest=255)
 _UNITY = NameRule(allowed="[A-Za-z0-9_@-]", longest=255, unit=Unit.UTF16)
@@ -176,9 +179,21 @@ CAPABILITIES: dict[str, Capabilities] = {
             where="reference servers 1.10.1 and 1.11.0, in-memory backend",
         ),
         Capabilities(
+            "iceberg-rest-1.11",
+            "Iceberg REST reference server 1.11",
+            levels=(NameRule(allowed=_PLAIN_PATH, reserved=_ICEBERG_1_11, may_be_empty=True),),
+            table=NameRule(allowed=_PLAIN_PATH, reserved=_ICEBERG_JAVA),
+            parents=Parents.IGNORED,
+            views=True,
+            half_accepted="a level with %, /, a backslash or a control character is created in a body and refused in "
+            "every path; one with a dot is read as two wherever its children are listed",
+            evidence=Evidence.TRIED,
+            where="reference server 1.11.0, in-memory backend: its Jetty 12 refuses ambiguous paths",
+        ),
+        Capabilities(
             "jdbc",
             "Iceberg REST on a JDBC catalog",
-            levels=(NameRule(reserved=(*_ICEBERG_JAVA, (".", "which joins levels in storage"))),),
+            levels=(NameRule(reserved=_JDBC), NameRule(reserved=_JDBC, may_be_empty=True)),
             table=NameRule(reserved=_ICEBERG_JAVA, longest=255),
             longest_path=255,
             parents=Parents.IGNORED,
