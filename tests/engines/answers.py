@@ -48,9 +48,13 @@ def says(levels: Levels, dialects: Sequence[Dialect], target: Capabilities | Non
         return Says(Answer(kind, hop.read_back, hop.refusal.reason), bool(lacks))
     if lacks:
         return Says(Answer(Kind.REFUSED, None, lacks[0].reason), guarded=True)
-    if target and target.case is Case.FOLDED and (key := tuple(map(target.key, levels))) != levels:
-        return Says(Answer(Kind.OTHER, key, target.case))
-    return Says(Answer(Kind.KEPT))
+    return (target and folded(levels, target)) or Says(Answer(Kind.KEPT))
+
+
+def folded(levels: Levels, target: Capabilities) -> Says | None:
+    """That `target` keeps `levels` in lower case; None where it refuses them, or does no such thing."""
+    key = tuple(map(target.key, levels))
+    return Says(Answer(Kind.OTHER, key, target.case)) if target.case is Case.FOLDED and key != levels else None
 
 
 def agree(did: Answer, said: Says) -> bool:

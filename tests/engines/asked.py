@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from nestsync.core.capabilities import capabilities
+from nestsync.core.capabilities import Capabilities, capabilities
 from nestsync.core.dangers import dangers, unlistable_together
-from nestsync.core.dialects import Dialect, dialect
+from nestsync.core.dialects import Dialect, Refusal, dialect
 from nestsync.core.identifiers import Levels
-from tests.engines.answers import Answer, Kind, Says, agree, says
+from tests.engines.answers import Answer, Kind, Says, agree, folded, says
 from tests.engines.seen import Seen
 
 NAME, TABLE, CATALOG, DROP, TOGETHER = "name", "table", "catalog", "drop", "together"
@@ -39,15 +40,15 @@ class Asked:
             case "name":
                 return says(levels, self.dialects, target)
             case "table":
-                return _refused([r.reason for r in target.refusals(levels[:-1], levels[-1])])
+                return _held(levels, target, target.refusals(levels[:-1], levels[-1]))
             case "catalog":
-                return _refused([r.reason for r in target.levels[0].refusals(levels[0], 0)])
+                return _held(levels, target, list(target.levels[0].refusals(levels[0], 0)))
             case "drop":
-                return _refused([r.reason for r in dangers(self.reader, levels)])
+                return _refused(dangers(self.reader, levels))
             case "together":
-                each = [r.reason for found in names for r in dangers(self.reader, found)]
-                groups = ["share one schema name" for _ in unlistable_together(names)]
-                return _refused(each + groups)
+                if unlistable_together(names):
+                    return Says(Answer(Kind.REFUSED, None, "they share one schema name"), guarded=True)
+                return _refused(r for found in names for r in dangers(self.reader, found))
         raise KeyError(question)
 
     @property
@@ -56,12 +57,20 @@ class Asked:
         return f"{', '.join(f'dialect `{found.name}`' for found in self.dialects)}, capabilities `{self.target}`"
 
 
-def _refused(reasons: list[str]) -> Says:
-    return Says(Answer(Kind.REFUSED, None, reasons[0]), guarded=True) if reasons else Says(Answer(Kind.KEPT))
+def _held(parts: Levels, target: Capabilities, refusals: list[Refusal]) -> Says:
+    return (None if refusals else folded(parts, target)) or _refused(refusals)
 
 
-STRICTER = (("",),)
-"""What nestsync refuses everywhere and some servers keep: the empty text is the root's."""
+def _refused(refusals: Iterable[Refusal]) -> Says:
+    first = next(iter(refusals), None)
+    return Says(Answer(Kind.KEPT)) if first is None else Says(Answer(Kind.REFUSED, None, first.reason), guarded=True)
+
+
+STRICTER: dict[Levels, str] = {
+    ("",): "the empty text is the root's",
+    ("hive", " "): "a metastore takes every name of blanks for this one",
+}
+"""What nestsync refuses on purpose although some servers keep it."""
 
 
 def right(seen: Seen) -> bool:
@@ -82,5 +91,7 @@ ENGINES: dict[str, Asked] = {
         "Iceberg REST 1.11.0, in-memory catalog", (dialect("iceberg-rest", separator="."),), "iceberg-rest-1.11"
     ),
     "nessie": Asked("Nessie 0.99.0", (_PATH,), "nessie"),
+    "hms-3": Asked("Hive Metastore 3.1.3", (dialect("hive"),), "hms-3"),
+    "hms-4": Asked("Hive Metastore 4.0.1", (dialect("hive"),), "hms-4"),
 }
 """Every engine by its short name, in the order of the page."""

@@ -53,7 +53,7 @@ HMS_4 = JarSet(
         Artifact("commons-collections", "commons-collections", "3.2.2"),
         Artifact("commons-io", "commons-io", "2.16.1"),
         Artifact("javax.servlet", "javax.servlet-api", "3.1.0"),
-        Artifact("org.apache.hadoop", "hadoop-hdfs-client", "3.3.6"),
+        Artifact("org.apache.hadoop", "hadoop-hdfs", "3.4.2"),
         Artifact("org.apache.httpcomponents", "httpclient", "4.5.13"),
         Artifact("org.slf4j", "slf4j-api", "1.7.36"),
     ),
