@@ -93,5 +93,9 @@ ENGINES: dict[str, Asked] = {
     "nessie": Asked("Nessie 0.99.0", (_PATH,), "nessie"),
     "hms-3": Asked("Hive Metastore 3.1.3", (dialect("hive"),), "hms-3"),
     "hms-4": Asked("Hive Metastore 4.0.1", (dialect("hive"),), "hms-4"),
+    "spark-memory": Asked(
+        "Spark 4.1 on Iceberg REST 1.10.1, in-memory catalog", (_PATH, dialect("spark")), "iceberg-rest"
+    ),
+    "spark-jdbc": Asked("Spark 4.1 on Iceberg REST 1.10.1, JDBC catalog", (_PATH, _JDBC, dialect("spark")), "jdbc"),
 }
 """Every engine by its short name, in the order of the page."""

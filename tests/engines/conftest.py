@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from nestsync.core.identifiers import Levels
 from nestsync.embedded.servers import IcebergRest
+from nestsync.jars import SPARK_DELTA, fetch
 from tests.engines.answers import Answer
+from tests.engines.jars import SPARK_ICEBERG
 from tests.engines.rest import Rest
 from tests.engines.seen import Seen, save
 from tests.engines.servers import HiveMetastore4, IcebergRest11, Nessie
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 Record = Callable[[str, str, tuple[Levels, ...], Answer], None]
 
@@ -68,6 +74,19 @@ def hms_4_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HiveMetas
     """A Hive Metastore 4.0.1 on Derby."""
     with HiveMetastore4(tmp_path_factory.mktemp("hms-4")) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """A session with Iceberg's catalogs."""
+    from nestsync.session import open_session
+
+    warehouse = tmp_path_factory.mktemp("spark")
+    jars = ",".join(map(str, (*fetch(SPARK_DELTA), *fetch(SPARK_ICEBERG))))
+    folders = {"spark.sql.warehouse.dir": warehouse.as_uri(), "spark.local.dir": str(warehouse)}
+    session = open_session("local[2]", {"spark.jars": jars} | folders)
+    yield session
+    session.stop()
 
 
 def _catalog(uri: str) -> Iterator[Rest]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from nestsync.core.identifiers import Levels
 from tests.engines.answers import Answer, Kind
-from tests.engines.asked import ENGINES, NAME, QUESTIONS, STRICTER, right
+from tests.engines.asked import CATALOG, ENGINES, NAME, QUESTIONS, TABLE, right
 from tests.engines.cases import ROOT
 from tests.engines.seen import Seen
 
@@ -44,13 +44,22 @@ def page(seen: list[Seen]) -> Iterator[str]:
 
 
 def _section(question: str, asked: list[Seen]) -> Iterator[str]:
-    plain = [one for one in asked if one.answer.kind is Kind.KEPT and right(one) and one.names[0] not in STRICTER]
-    others = [one for one in asked if one not in plain]
-    if others:
-        yield _table(("name", "what it did", "what nestsync says"), map(_row, others))
-    if plain:
-        what = "Kept, and said to be kept" if question in (NAME, "table", "catalog") else "No harm, and none foretold"
-        yield f"{what} ({len(plain)}): {', '.join(_names(one.names) for one in plain)}\n"
+    held = question in (NAME, TABLE, CATALOG)
+    words = {
+        Kind.KEPT: "Kept, and said to be kept" if held else "No harm, and none foretold",
+        Kind.REFUSED: "Refused, and said to be refused",
+    }
+    plain: dict[Kind, list[Seen]] = {Kind.KEPT: [], Kind.REFUSED: []}
+    rows = []
+    for one in asked:
+        said = ENGINES[one.engine].says(one.question, one.names).answer
+        same = one.answer.kind is said.kind and right(one) and (held or one.answer.kind is Kind.KEPT)
+        (plain[one.answer.kind] if same and one.answer.kind in plain else rows).append(one)
+    if rows:
+        yield _table(("name", "what it did", "what nestsync says"), map(_row, rows))
+    for kind, ones in plain.items():
+        if ones:
+            yield f"{words[kind]} ({len(ones)}): {', '.join(_names(one.names) for one in ones)}\n"
 
 
 def _row(one: Seen) -> tuple[str, str, str]:

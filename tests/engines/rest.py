@@ -35,8 +35,15 @@ class Rest:
     def ask(self, method: str, target: str, body: Mapping[str, Any] | None = None) -> tuple[int, Any]:
         headers = {"Content-Type": "application/json"} if body is not None else {}
         sent = None if body is None else json.dumps(body)
-        self.connection.request(method, f"{self.base}/v1{target}", sent, headers)
-        answer = self.connection.getresponse()
+        for again in (True, False):
+            try:
+                self.connection.request(method, f"{self.base}/v1{target}", sent, headers)
+                answer = self.connection.getresponse()
+                break
+            except ConnectionError:  # it was idle for too long
+                self.connection.close()
+                if not again:
+                    raise
         read = answer.read()
         if answer.status >= 400:
             self.connection.close()  # some servers close it after an error and do not say so
