@@ -18,7 +18,7 @@ def test_the_core_says_what_the_engine_did(engine: str) -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "trino-nessie"])
 def test_the_engine_was_asked_about_every_kind_of_name(engine: str) -> None:
     names = {one.names[0][-1] for one in SEEN if one.engine == engine}
     assert set(NAMES) <= names

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nestsync.core.capabilities import Capabilities, capabilities
-from nestsync.core.dangers import dangers, unlistable_together
+from nestsync.core.dangers import dangers, one_schema_together
 from nestsync.core.dialects import Dialect, Refusal, dialect
 from nestsync.core.identifiers import Levels
 from tests.engines.answers import Answer, Kind, Says, agree, folded, says
@@ -17,8 +17,8 @@ QUESTIONS = {
     NAME: "a namespace of this name is made, listed and looked for",
     TABLE: "a table of this name (the last part) is made and looked for",
     CATALOG: "a catalog of this name is made and looked for",
-    DROP: "the namespace is dropped by the name that the engine prints",
-    TOGETHER: "namespaces of these names are there, and the engine lists all",
+    DROP: "the schema that the engine shows for it is dropped",
+    TOGETHER: "namespaces of these names are there together, and the engine lists them",
 }
 
 
@@ -46,8 +46,8 @@ class Asked:
             case "drop":
                 return _refused(dangers(self.reader, levels))
             case "together":
-                if unlistable_together(names):
-                    return Says(Answer(Kind.REFUSED, None, "they share one schema name"), guarded=True)
+                if one_schema_together(names):
+                    return Says(Answer(Kind.PARTLY, None, "they are one schema, which means one of them"), guarded=True)
                 return _refused(r for found in names for r in dangers(self.reader, found))
         raise KeyError(question)
 
@@ -97,5 +97,9 @@ ENGINES: dict[str, Asked] = {
         "Spark 4.1 on Iceberg REST 1.10.1, in-memory catalog", (_PATH, dialect("spark")), "iceberg-rest"
     ),
     "spark-jdbc": Asked("Spark 4.1 on Iceberg REST 1.10.1, JDBC catalog", (_PATH, _JDBC, dialect("spark")), "jdbc"),
+    "trino": Asked(
+        "Trino 476 on Iceberg REST 1.10.1, in-memory catalog", (_PATH, dialect("trino")), "iceberg-rest", "trino"
+    ),
+    "trino-nessie": Asked("Trino 476 on Nessie 0.99.0", (_PATH, dialect("trino")), "nessie", "trino"),
 }
 """Every engine by its short name, in the order of the page."""

@@ -64,9 +64,14 @@ def rest_11(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rest]:
 
 
 @pytest.fixture(scope="session")
-def nessie(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rest]:
+def nessie_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nessie]:
     with Nessie(tmp_path_factory.mktemp("nessie")) as server:
-        yield from _catalog(server.uri)
+        yield server
+
+
+@pytest.fixture(scope="session")
+def nessie(nessie_server: Nessie) -> Iterator[Rest]:
+    yield from _catalog(nessie_server.uri)
 
 
 @pytest.fixture(scope="session")

@@ -182,7 +182,7 @@ CAPABILITIES: dict[str, Capabilities] = {
             views=True,
             half_accepted="a level with U+001F is created in a body and read as two in every path",
             evidence=Evidence.TRIED,
-            where="reference servers 1.10.1 and 1.11.0, in-memory backend",
+            where="reference server 1.10.1, in-memory backend, every sign of ASCII; 1.11.0 has an entry of its own",
         ),
         Capabilities(
             "iceberg-rest-1.11",
@@ -207,7 +207,7 @@ CAPABILITIES: dict[str, Capabilities] = {
             half_accepted='("a.b",) is listed as ("a",), and ("q.x",) is refused as a duplicate of ("q", "x"); below a '
             "level with a backslash nothing is listed",
             evidence=Evidence.TRIED,
-            where="reference server 1.10.1 on H2; the length is that of its columns",
+            where="reference server 1.10.1 on H2, every sign of ASCII; the length is that of its columns",
         ),
         Capabilities(
             "nessie",
