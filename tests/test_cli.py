@@ -20,13 +20,14 @@ from nestsync import __version__, errors
 from nestsync.cli import app
 from nestsync.errors import NestsyncError
 from nestsync.outcome import RunOutcome, StageOutcome
+from nestsync.runfiles import RunFiles
 from nestsync.shell import Manner, Work, carry_out
 from nestsync.ui import Confirm, Ui
-from nestsync.workspace import Workspace
 from tests.terminals import terminal
 
 ROOT = Path(__file__).parents[1]
-COMMANDS = ("run", "assess", "inventory", "check", "plan", "apply", "verify", "report", "demo")
+STAGES = ("run", "assess", "inventory", "check", "plan", "apply", "verify", "report")
+COMMANDS = (*STAGES, "demo", "explain", "tree", "separators")
 SOURCES = "[{name: prod, system: lance_dir, root: a}, {name: public, system: lance_dir, root: b}]"
 
 
@@ -80,8 +81,8 @@ def test_every_command_has_help(command: str) -> None:
     assert result.exit_code == 0
     assert "--json" in result.output
     assert ("--yes" in result.output) == (command in {"run", "apply"})
-    assert ("--source" in result.output) == (command == "inventory")
-    assert ("--run-id" in result.output) == (command != "demo")
+    assert ("--source" in result.output) == (command in {"inventory", "tree"})
+    assert ("--run-id" in result.output) == (command in {*STAGES, "tree", "separators"})
 
 
 def test_the_version() -> None:
@@ -353,13 +354,18 @@ def completed(*words: str) -> list[str]:
 
 def test_completion_knows_commands_runs_and_sources(tmp_path: Path) -> None:
     file = config_file(tmp_path)
-    workspace = Workspace(None, tmp_path / "space")  # type: ignore[arg-type]  # its summaries need no Spark
+    workspace = RunFiles(tmp_path / "space")
     for run_id in ("20260101T000000-a", "20260102T000000-b", "nightly"):
         workspace.update_summary(run_id, "inventory", {})
+    workspace.update_summary("nightly", "inventory", {"prod": {}, "target": {}})
     assert completed("re") == ["report"]
     assert completed("check", "-c", str(file), "--run-id", "2026") == ["20260102T000000-b", "20260101T000000-a"]
     assert completed("inventory", "-c", str(file), "--source", "pr") == ["prod"]
     assert completed("inventory", "-c", str(tmp_path / "none.yaml"), "--source", "p") == []
+    assert completed("tree", "--workspace", str(tmp_path / "space"), "--run-id", "n") == ["nightly"]
+    assert completed("tree", "--workspace", str(tmp_path / "space"), "--source", "") == ["prod", "target"]
+    assert completed("tree", "-c", str(file), "--run-id", "20260101T000000-a", "--source", "") == []
+    assert completed("explain", "a", "--from", "gravitino-") == ["gravitino-physical", "gravitino-shipped"]
 
 
 def test_completion_can_be_shown_for_a_shell(monkeypatch: pytest.MonkeyPatch) -> None:

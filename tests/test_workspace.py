@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from pathlib import Path
 
 import pytest
 from chispa import assert_df_equality
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
-from nestsync.errors import ConfigurationError, LeaseHeld, RunNotFound
+from nestsync.core.checking import Subject
+from nestsync.errors import LeaseHeld
+from nestsync.runfiles import RunFiles
 from nestsync.schemas import TABLES
 from nestsync.workspace import Workspace
 
@@ -58,6 +60,7 @@ def test_what_was_written_is_read_back_and_runs_are_told_apart(spark: SparkSessi
     found = workspace.read("namespaces", run_id="r1")
     assert_df_equality(found.orderBy("source"), frame.orderBy("source"), ignore_nullable=True, ignore_metadata=True)
     assert workspace.read("namespaces", run_id="r2").count() == 1
+    assert [folder.name for folder in workspace.root.parent.iterdir()] == [workspace.root.name]
 
 
 def test_a_source_inventoried_again_replaces_its_own_rows_alone(spark: SparkSession, workspace: Workspace) -> None:
@@ -74,38 +77,22 @@ def test_an_empty_inventory_clears_what_was_there(spark: SparkSession, workspace
     assert workspace.read("namespaces", run_id="r1").count() == 0
 
 
-def test_stages_leave_facts_for_each_other(workspace: Workspace) -> None:
-    workspace.update_summary("r1", "inventory", {"s1": 1})
-    workspace.update_summary("r1", "inventory", {"s2": 2})
-    workspace.update_summary("r1", "plan", {"hash": "h"})
-    assert workspace.summary("r1") == {"run_id": "r1", "inventory": {"s1": 1, "s2": 2}, "plan": {"hash": "h"}}
-    assert workspace.run_ids() == ["r1"]
-
-
-def _update(root: Path, key: str) -> None:
-    Workspace(None, root).update_summary("r1", "inventory", {key: 1})  # type: ignore[arg-type]
-
-
-def test_facts_of_processes_at_once_are_all_kept(workspace: Workspace) -> None:
-    context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=_update, args=(workspace.root, f"s{i}")) for i in range(4)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(60)
-    assert workspace.summary("r1")["inventory"] == {f"s{i}": 1 for i in range(4)}
-
-
-def test_an_unknown_run_names_the_known_ones(workspace: Workspace) -> None:
-    workspace.update_summary("r1", "inventory", {})
-    with pytest.raises(RunNotFound, match=r"there is no run .nope..*r1"):
-        workspace.summary("nope")
-
-
-@pytest.mark.parametrize("run_id", ["", "../x", "a/b", "a b", "a'b", ".hidden", "x" * 129])
-def test_a_run_id_that_is_no_file_name_is_refused(workspace: Workspace, run_id: str) -> None:
-    with pytest.raises(ConfigurationError, match="is no run id"):
-        workspace.folder("journal", run_id)
+def test_a_listing_says_of_every_namespace_what_the_inventory_found(spark: SparkSession, workspace: Workspace) -> None:
+    frame = namespaces(spark, ("it's", HOSTILE), ("it's", []), ("target", ["x"]))
+    broken = F.when(F.size("levels") == 0, "no\nanswer")
+    frame = frame.withColumn("error", broken).withColumn(
+        "status", F.when(broken.isNotNull(), "unreadable").otherwise("ok")
+    )
+    table = frame.where("source = 'target'").withColumn("object", F.lit("table"))
+    listing = workspace.write_listing(frame.unionByName(table), run_id="r:1+")
+    counted = {"it's": 2, "target": 1}
+    inventory = {name: {"counts": {"namespaces": count}, "listing": listing} for name, count in counted.items()}
+    found = RunFiles(workspace.root).listed_namespaces("r:1+", inventory)
+    assert sorted(found, key=lambda subject: (subject.source, subject.levels)) == [
+        Subject("it's", "namespace", (), status="unreadable", error="no\nanswer"),
+        Subject("it's", "namespace", tuple(HOSTILE)),
+        Subject("target", "namespace", ("x",)),
+    ]
 
 
 @pytest.mark.proves("exit-5")

@@ -51,6 +51,11 @@ def code(text: str) -> str:
 _WORKSPACE = """\
 The folder `workspace` of the configuration holds one Delta table for each of these, in `delta/<table>`. Every row
 carries the run that wrote it; levels are always arrays, outermost first, never a joined text.
+
+Beside them, for whoever looks without Spark: `runs-json/<run_id>.json` is what the stages of a run left for each other,
+and `listings/<run_id>/` holds the namespaces of its inventory as JSON lines (`source`, `role`, `levels`, `status`,
+`error`), in the folder that the run's summary names for each catalog. `nestsync tree` and `nestsync separators` read
+both.
 """
 
 

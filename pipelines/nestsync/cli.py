@@ -1,4 +1,4 @@
-"""The command line: ``nestsync run -c FILE``, each stage on its own, ``assess`` and ``demo``.
+"""The command line: ``nestsync run -c FILE``, each stage on its own, ``assess``, ``demo``, and looking at names.
 
 Nothing heavy is imported before a command needs it: help, completion and mistakes answer at once.
 """
@@ -14,17 +14,22 @@ from typing import Annotated
 import typer
 
 from nestsync import __version__
+from nestsync.completion import complete_run_ids, complete_sources
 from nestsync.errors import EXIT_CODES
+from nestsync.names import commands as names
+from nestsync.names.parameters import LightCommand, LightGroup
 from nestsync.outcome import RunOutcome
-from nestsync.shell import Manner, carry_out, complete_run_ids, complete_sources
+from nestsync.shell import Manner, carry_out
 from nestsync.ui import Confirm, Ui
 
 ALL_STAGES = ("inventory", "check", "plan", "apply", "verify", "report")
 ASSESSMENT = ("inventory", "check", "report")
 STAGES_PANEL = "One stage of a run"
+NAMES_PANEL = "Names, without Spark"
 
 app = typer.Typer(
     name="nestsync",
+    cls=LightGroup,
     help="Proves that catalog names survive the trip, then makes the trip: namespaces of Hive Metastore, Iceberg REST "
     "and Lance catalogs, reconciled into a target catalog.",
     epilog="Exit codes: " + " · ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + ".",
@@ -178,6 +183,10 @@ def demo(
         return on_own_catalogs.run(home=home, reset=reset, ui=ui)
 
     carry_out("demo", Manner(json, quiet, debug, yes=True), work)
+
+
+for look in (names.explain, names.tree, names.separators):
+    app.command(cls=LightCommand, rich_help_panel=NAMES_PANEL)(look)
 
 
 def _stages(

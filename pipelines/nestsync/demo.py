@@ -10,6 +10,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -21,11 +22,14 @@ from nestsync.config import load
 from nestsync.embedded.proxy import CountingProxy
 from nestsync.embedded.sample.estate import Estate
 from nestsync.outcome import RunOutcome
+from nestsync.session import open_session
 from nestsync.ui import Ui
 
 STAGES = ("inventory", "check", "plan", "apply", "verify", "report")
 SOURCES = ("warehouse", "lakehouse")
 TARGET = "target"
+NOT_YET = {"warehouse": "thrift://127.0.0.1:1", "lakehouse": "http://127.0.0.1:1", TARGET: "http://127.0.0.1:1"}
+"""What stands for the addresses before the servers have theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +77,31 @@ def run(*, home: Path | None, reset: bool, ui: Ui) -> RunOutcome:
 @contextmanager
 def _catalogs(place: Path, ui: Ui) -> Iterator[dict[str, CountingProxy]]:
     """The running estate behind counting proxies, and configurations with their addresses in `place`."""
-    ui.stage_started("catalogs", "preparing the embedded catalogs")
+    ui.stage_started("catalogs", "preparing the embedded catalogs, and Spark")
     started = time.monotonic()
     with ExitStack() as stack:
         estate = Estate(place / "catalogs")
         stack.callback(estate.stop)
-        estate.start(lambda text: ui.progress(0, None, text))
+        starting = stack.enter_context(ThreadPoolExecutor(1)).submit(
+            estate.start, lambda text: ui.progress(0, None, text)
+        )
+        _start_spark(place)
+        starting.result()
         servers = {"warehouse": estate.warehouse, "lakehouse": estate.lakehouse, TARGET: estate.target}
         proxies = {name: stack.enter_context(CountingProxy(server.uri)) for name, server in servers.items()}
         addresses = {name: proxy.uri for name, proxy in proxies.items()} | {"datasets": str(estate.datasets)}
         _write_configurations(place / "conf", addresses)
-        ui.note(f"catalogs ready after {time.monotonic() - started:.1f} s, kept in {place}")
+        ui.note(f"catalogs and Spark ready after {time.monotonic() - started:.1f} s, kept in {place}")
         yield proxies
+
+
+def _start_spark(place: Path) -> None:
+    """Start the session that all passes share, and let it read a folder: its Python workers take a while to start."""
+    folder = place / "conf"
+    _write_configurations(folder, NOT_YET | {"datasets": str(folder)})
+    config = load(folder / f"{PASSES[0].configuration}.yaml")
+    spark = open_session(config.spark.master, config.spark.conf, log=config.workspace / "logs" / "spark.log")
+    spark.read.format("nestsync.lance_dir").option("root", str(folder)).load().count()
 
 
 def _write_configurations(folder: Path, addresses: dict[str, str]) -> None:

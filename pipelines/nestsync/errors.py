@@ -93,6 +93,12 @@ class RunNotFound(ConfigurationError):
     code: ClassVar[str] = "run-not-found"
 
 
+class SummaryUnreadable(ConfigurationError):
+    """A file that an earlier command left beside the Delta tables is missing, broken or half-written."""
+
+    code: ClassVar[str] = "summary-unreadable"
+
+
 __all__ = [
     "EXIT_CODES",
     "ActionsFailed",
@@ -107,5 +113,6 @@ __all__ = [
     "PlanOutdated",
     "PrerequisiteMissing",
     "RunNotFound",
+    "SummaryUnreadable",
     "one_line",
 ]

@@ -131,7 +131,12 @@ SEPARATOR_FIELDS = (
 RUN_FIELDS = (
     _field("command", StringType(), "what was asked for: `run`, `assess`, or a stage", nullable=False),
     _field("stage", StringType(), "the stage that the row is about", nullable=False),
-    _field("status", StringType(), "`ok`, `blocked` or `failed`", nullable=False),
+    _field(
+        "status",
+        StringType(),
+        "`started` (of the first stage; alone, the run died), `ok`, `blocked` or `failed`",
+        nullable=False,
+    ),
     _field("started_at", TimestampType(), "UTC", nullable=False),
     _field("seconds", DoubleType(), "wall time of the stage", nullable=False),
     _field("counts", MapType(StringType(), LongType()), "what the stage counted", nullable=False),

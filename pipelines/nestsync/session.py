@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
-from pyspark import SparkContext
+from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException, PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
@@ -28,6 +29,8 @@ _DELTA = {
     "spark.databricks.delta.snapshotPartitions": "2",
     "spark.databricks.delta.stats.collect": "false",
     "spark.sql.session.timeZone": "UTC",
+    # A stage is one wide select: deriving null filters from it takes the optimizer longer than all its other rules.
+    "spark.sql.constraintPropagation.enabled": "false",
     # Where each column was written down is kept for error messages that nobody sees, and costs seconds a check.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
@@ -54,16 +57,15 @@ def open_session(
     if spark is None:
         # An error of ours is told once, in a sentence; this logger would print the JVM's stack trace beside it.
         PySparkLogger.getLogger("DataFrameQueryContextLogger").disabled = True
-        with _standard_error_in(log):
-            spark = _new_session(master, conf or {})
+        spark = _new_session(master, conf or {}, log)
     register(spark)
     return spark
 
 
-def _new_session(master: str | None, conf: Mapping[str, str]) -> SparkSession:
+def _new_session(master: str | None, conf: Mapping[str, str], log: Path | None) -> SparkSession:
     submitted = _submitted_master()
     where = submitted or master or "local[*]"
-    settings = dict(_DELTA)
+    settings: dict[str, Any] = dict(_DELTA)
     if where.startswith("local"):
         settings |= _LOCAL
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -73,37 +75,29 @@ def _new_session(master: str | None, conf: Mapping[str, str]) -> SparkSession:
     if submitted is not None:
         jars = _join_running_driver(jars)
     settings["spark.jars"] = ",".join(jars)
-    settings |= conf
-    builder = SparkSession.builder.appName("nestsync").master(where)
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    spark = builder.getOrCreate()
+    settings.update({"spark.app.name": "nestsync", "spark.master": where}, **conf)
+    if log is not None and submitted is None:
+        _start_jvm(settings, log)
+    spark = SparkSession.builder.config(map=settings).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
 
 
-@contextmanager
-def _standard_error_in(log: Path | None) -> Iterator[None]:
-    """Give the children that start in this block `log` for their standard error.
+def _start_jvm(settings: Mapping[str, str], log: Path) -> None:
+    """Start Spark's JVM, unless there is one, with `log` for its standard error and for its Python workers'.
 
-    Spark's JVM keeps it, and so do the Python workers that it starts. Raises `PrerequisiteMissing` where the JVM does
-    not start.
+    Raises `PrerequisiteMissing` where it does not start.
     """
-    if log is None or "PYSPARK_GATEWAY_PORT" in os.environ:
-        yield
+    if SparkContext._gateway is not None:
         return
     log.parent.mkdir(parents=True, exist_ok=True)
-    sys.stderr.flush()
-    kept = os.dup(2)
-    with log.open("ab") as file:
-        os.dup2(file.fileno(), 2)
+    conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     try:
-        yield
+        with log.open("ab") as file:
+            gateway = launch_gateway(conf, {"stderr": file})  # type: ignore[no-untyped-call]
     except PySparkRuntimeError as error:
         raise PrerequisiteMissing("Spark's JVM does not start", where=str(log), hint="the log says why") from error
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+    SparkContext._ensure_initialized(gateway=gateway)
 
 
 def _submitted_master() -> str | None:
@@ -147,6 +141,9 @@ def our_errors() -> Iterator[None]:
         raise ours from error
 
 
-def path_uri(path: Path) -> str:
-    """`path` as a URI that Spark takes whatever characters are in it."""
-    return path.resolve().as_uri()
+def spark_path(path: Path) -> str:
+    """`path` as Spark takes it whatever characters are in it and whatever its default file system is.
+
+    Not as a URI: Hadoop takes every character after the scheme as it is, and would make a folder ``a%20b`` of it.
+    """
+    return f"file:{path.resolve()}"

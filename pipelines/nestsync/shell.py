@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn, Protocol, TextIO
 
 import typer
 
-from nestsync.configfile import source_names, workspace_of
+from nestsync.configfile import workspace_of
 from nestsync.errors import NestsyncError, one_line
 from nestsync.outcome import RunOutcome
 from nestsync.ui import Confirm, Ui, console, counted, is_terminal, open_ui, print_table, visible, write_line
@@ -35,7 +35,17 @@ class Manner:
     yes: bool = False
 
 
-Work = Callable[[Ui, Confirm], RunOutcome]
+class Answer(Protocol):
+    """What a command answers with that takes no run through stages; it ends with 0."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The answer as one document."""
+
+    def write(self, stream: TextIO) -> None:
+        """The answer as a person reads it: drawn on a terminal, plain anywhere else."""
+
+
+Work = Callable[[Ui, Confirm], RunOutcome | Answer]
 
 
 def carry_out(command: str, manner: Manner, work: Work, *, config_file: Path | None = None) -> NoReturn:
@@ -59,8 +69,8 @@ def carry_out(command: str, manner: Manner, work: Work, *, config_file: Path | N
     except Exception as error:
         failure = _unexpected(error, command, manner, config_file)
     else:
-        _show(outcome, manner)
-        raise typer.Exit(outcome.exit_code)
+        _show(outcome, command, manner)
+        raise typer.Exit(outcome.exit_code if isinstance(outcome, RunOutcome) else 0)
     _show_failure(failure, command, manner, stay_silent=manner.json and joined)
     raise typer.Exit(failure.exit_code)
 
@@ -100,12 +110,14 @@ def _confirmation(manner: Manner, ui: Ui) -> Confirm:
 # ---- how it went
 
 
-def _show(outcome: RunOutcome, manner: Manner) -> None:
+def _show(outcome: RunOutcome | Answer, command: str, manner: Manner) -> None:
     with _reader_may_leave():
         if manner.json:
-            _print_json(outcome.as_json() | {"error": None})
-        else:
+            _print_json({"command": command, "exit_code": 0} | outcome.as_json() | {"error": None})
+        elif isinstance(outcome, RunOutcome):
             _print_outcome(outcome, manner)
+        else:
+            outcome.write(sys.stdout)
 
 
 def _print_outcome(outcome: RunOutcome, manner: Manner) -> None:
@@ -209,27 +221,4 @@ def _write_log(text: str, command: str, config_file: Path | None) -> Path:
     return log
 
 
-# ---- completion
-
-
-def complete_run_ids(ctx: typer.Context, incomplete: str) -> list[str]:
-    """The runs in the workspace of the configuration file that stands on the command line, latest first."""
-    with suppress(NestsyncError, OSError):
-        files = (workspace_of(_config_file(ctx)) / "runs-json").glob("*.json")
-        latest = sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)
-        return [file.stem for file in latest if file.stem.startswith(incomplete)]
-    return []
-
-
-def complete_sources(ctx: typer.Context, incomplete: str) -> list[str]:
-    """The sources of the configuration file that stands on the command line."""
-    with suppress(NestsyncError, OSError):
-        return [name for name in source_names(_config_file(ctx)) if name.startswith(incomplete)]
-    return []
-
-
-def _config_file(ctx: typer.Context) -> Path:
-    return Path(ctx.params.get("config") or "")
-
-
-__all__ = ["Failure", "Manner", "carry_out", "complete_run_ids", "complete_sources"]
+__all__ = ["Answer", "Failure", "Manner", "carry_out"]

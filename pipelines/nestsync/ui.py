@@ -152,6 +152,7 @@ def console(stream: TextIO) -> Console:
 
 
 _STYLES = {"ok": "green", "blocked": "yellow", "failed": "red", "blocking": "red", "warning": "yellow"}
+_STYLES |= {"lossless": "green", "refused": "yellow", "lossy": "red"}
 
 
 class QuietUi:

@@ -94,12 +94,18 @@ def test_every_closed_namespace_is_one_child_of_one_parent(namespaces: list[Leve
 
 
 def test_the_view_of_flat_names_is_a_tree() -> None:
-    assert tree([("A",), ("B",), ("A", "B"), ("A", "B", "C")]) == (
-        Node(("A",), True, (Node(("A", "B"), True, (Node(("A", "B", "C"), True),)),)),
+    assert tree([("B",), ("A", "B", "C"), ("A",), ("A", "B")]) == [
+        Node(("A",), True, below=2),
+        Node(("A", "B"), True, below=1),
+        Node(("A", "B", "C"), True),
         Node(("B",), True),
-    )
+    ]
 
 
 def test_the_view_shows_what_is_only_implied_as_such() -> None:
-    assert tree([("A", "B")]) == (Node(("A",), False, (Node(("A", "B"), True),)),)
-    assert tree([("A", "B")], root=("A",)) == (Node(("A", "B"), True),)
+    assert tree([("A", "B")]) == [Node(("A",), False, below=1), Node(("A", "B"), True)]
+    assert tree([("A", "B"), ("A",), ("B",)], root=("A",)) == [Node(("A", "B"), True)]
+
+
+def test_no_depth_is_too_deep_for_the_view() -> None:
+    assert len(tree([("a",) * 3000])) == 3000

@@ -16,6 +16,7 @@ from nestsync.core.separators import (
     check_separator,
     free_separators,
     safety_reason,
+    typed_separator,
 )
 from tests.core import hostile
 
@@ -155,3 +156,29 @@ def test_a_refused_separator_survives_pickling() -> None:
     error = pickle.loads(pickle.dumps(refused("/")))
     assert (error.separator, error.alternatives) == ("/", (":", ";", "$"))
     assert str(error).startswith("[separator-refused] Delimiter '/'")
+
+
+@pytest.mark.parametrize(
+    ("text", "separator"),
+    [
+        (";", ";"),
+        ("%", "%"),
+        ("\\", "\\"),
+        ("%1F", "\x1f"),
+        ("%2e", "."),
+        ("%C2%A7", "§"),
+        (r"\x1f", "\x1f"),
+        (r"\u001F", "\x1f"),
+        ("U+001F", "\x1f"),
+        ("%2", "%2"),
+        ("::", "::"),
+    ],
+)
+def test_a_separator_that_cannot_be_typed_is_typed_as_an_escape(text: str, separator: str) -> None:
+    assert typed_separator(text) == separator
+
+
+@pytest.mark.parametrize("text", ["%FF", "U+FFFFFF"])
+def test_an_escape_that_encodes_no_character_is_refused(text: str) -> None:
+    with pytest.raises(SeparatorRefused, match="it encodes no character"):
+        typed_separator(text)

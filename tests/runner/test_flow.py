@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,10 +13,14 @@ from pyspark.sql import SparkSession
 
 from nestsync import runner
 from nestsync.config import Config, load
+from nestsync.core.checking import CheckContext
 from nestsync.embedded.proxy import CountingProxy
 from nestsync.embedded.servers import IcebergRest
 from nestsync.errors import CatalogUnreachable, ConfigurationError
+from nestsync.names.separators import changes, read_separators
+from nestsync.names.tree import read_tree
 from nestsync.outcome import RunOutcome
+from nestsync.runfiles import RunFiles
 from nestsync.ui import QuietUi
 
 pytestmark = [pytest.mark.spark, pytest.mark.servers]
@@ -129,6 +134,35 @@ def test_with_skip_what_a_finding_stands_on_is_left_out_and_the_rest_is_written(
     outcome = take(configuration(tmp_path, source, door, "on_blocking: skip"))
     assert outcome.exit_code == 4
     assert set(tree(target)) == {("fine",)}
+
+
+def test_names_are_there_to_look_at_after_every_inventory_and_check(
+    spark: SparkSession, tmp_path: Path, source: IcebergRest, target: IcebergRest, door: CountingProxy
+) -> None:
+    for levels in (("team:sales",), ("dev",), ("dev", "inner")):
+        client(source).create_namespace(levels)
+    config = configuration(tmp_path, source, door)
+    files = RunFiles(config.workspace)
+    run_id = take(config, "inventory").run_id
+    client(source).create_namespace(("dev", "late"))
+    runner.run(config, "inventory", ("inventory",), run_id, ("flat",), QuietUi(), lambda question: True)
+
+    flat = read_tree(files, names=["flat"]).catalogs[0]
+    assert [node.levels for node in flat.nodes] == [("dev",), ("dev", "inner"), ("dev", "late"), ("team:sales",)]
+    assert len(list((config.workspace / "listings" / run_id).iterdir())) == 2  # the target's is of the first time
+    before = read_separators(files)
+    take(config, "inventory", run_id=run_id)
+    assert len(list((config.workspace / "listings" / run_id).iterdir())) == 1
+
+    take(config, "check", run_id=run_id)
+    after = read_separators(files)
+    assert (before.checked, after.checked) == (False, True)
+    assert before.ranked == after.ranked
+    assert before.changes == after.changes == changes(Counter(list(flat.rows)), config_naming(config))
+
+
+def config_naming(config: Config) -> CheckContext:
+    return CheckContext(separator=config.separator.value, candidates=config.separator.candidates)
 
 
 @pytest.mark.proves("drift", "exit-6")

@@ -48,24 +48,26 @@ def close_parents(namespaces: Iterable[Levels]) -> list[Levels]:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One namespace in the hierarchical view; not `listed` where only something below it implies it."""
+    """One line of the hierarchical view; not `listed` where only something below it implies it."""
 
     levels: Levels
     listed: bool
-    children: tuple[Node, ...] = ()
+    below: int = 0
+    """How many listed namespaces lie below it."""
 
 
-def tree(namespaces: Iterable[Levels], root: Levels = ()) -> tuple[Node, ...]:
-    """The hierarchical view of flat `namespaces` below `root`: one node a namespace, siblings sorted."""
-    listed = frozenset(namespaces)
-    below: dict[Levels, list[Levels]] = {}
-    for levels in close_parents(listed):
-        below.setdefault(levels[:-1], []).append(levels)
+def tree(namespaces: Iterable[Levels], root: Levels = ()) -> list[Node]:
+    """The hierarchical view of flat `namespaces` below `root`: parents first, siblings sorted.
 
-    def nodes(parent: Levels) -> tuple[Node, ...]:
-        return tuple(Node(levels, levels in listed, nodes(levels)) for levels in below.get(parent, ()))
-
-    return nodes(root)
+    A flat list, so that no depth is too deep: a node's place is told by the length of its levels.
+    """
+    listed = {levels for levels in namespaces if levels != root and within(levels, root)}
+    below: dict[Levels, int] = {}
+    for levels in listed:
+        for above in ancestors(levels):
+            below[above] = below.get(above, 0) + 1
+    every = (levels for levels in close_parents(listed) if len(levels) > len(root))
+    return [Node(levels, levels in listed, below.get(levels, 0)) for levels in every]
 
 
 __all__ = ["Node", "ancestors", "children", "close_parents", "scopes", "subtree", "tree", "within"]

@@ -6,6 +6,7 @@ Validation and Rejection Rationale"; the refused set is nestsync's own, with a r
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from typing import ClassVar, Literal
@@ -105,6 +106,25 @@ def _class_reason(category: str) -> str | None:
     return None
 
 
+_CODE_POINT = re.compile(r"(?:\\x([0-9A-Fa-f]{2})|\\u([0-9A-Fa-f]{4})|U\+([0-9A-Fa-f]{4,6}))")
+_BYTES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+
+
+def typed_separator(text: str) -> str:
+    r"""The separator that somebody means who cannot type it.
+
+    ``%1F`` (as a server advertises it), ``\x1f``, ``\u001f`` and ``U+001F`` are read; every other text is the
+    separator itself. Raises `SeparatorRefused` for what encodes no character.
+    """
+    point = _CODE_POINT.fullmatch(text)
+    try:
+        if point is not None:
+            return chr(int(point[1] or point[2] or point[3], 16))
+        return bytes.fromhex(text.replace("%", "")).decode("utf-8") if _BYTES.fullmatch(text) else text
+    except ValueError as error:  # not UTF-8, or beyond Unicode
+        raise SeparatorRefused(text, "it encodes no character", ALLOWED) from error
+
+
 def free_separators(candidates: Iterable[str], taken: Iterable[str]) -> tuple[str, ...]:
     """The safe `candidates` that no text of `taken` holds, in their order, each once."""
     used = {character for text in taken for character in text}
@@ -141,4 +161,5 @@ __all__ = [
     "free_separators",
     "safety_reason",
     "shown",
+    "typed_separator",
 ]

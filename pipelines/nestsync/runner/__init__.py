@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
@@ -17,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from nestsync.config import Config
 from nestsync.errors import NestsyncError, RunNotFound
 from nestsync.outcome import RunOutcome, StageOutcome
+from nestsync.runfiles import checked_run_id
 from nestsync.runner.context import RunContext
 from nestsync.runner.outcomes import next_steps, verdict
 from nestsync.runner.progress import watched
@@ -26,7 +28,7 @@ from nestsync.runner.writing import applied, planned, verified
 from nestsync.schemas import RUN_FIELDS, contract
 from nestsync.session import open_session, our_errors
 from nestsync.ui import Confirm, Ui
-from nestsync.workspace import Workspace, checked_run_id
+from nestsync.workspace import Workspace
 
 BEGINS = "inventory"
 """The stage that a new run begins with; every other one goes on with a run."""
@@ -103,14 +105,17 @@ class _Pass:
         self.report: Path | None = None
 
     def take(self) -> RunOutcome:
-        try:
-            for stage in self.stages:
-                if stage == "report":
-                    self._report()
-                elif self.exit_code == 0 or self._goes_on(stage):
-                    self._stage(stage)
-        finally:
-            self._record()
+        with ThreadPoolExecutor(1) as aside:  # while the first stage waits for others
+            begun = aside.submit(self._record, [StageOutcome(self.stages[0], "started", 0.0, {})])
+            try:
+                for stage in self.stages:
+                    if stage == "report":
+                        self._report()
+                    elif self.exit_code == 0 or self._goes_on(stage):
+                        self._stage(stage)
+            finally:
+                begun.result()
+                self._record(self.outcomes)
         return self._outcome()
 
     def _goes_on(self, stage: str) -> bool:
@@ -194,8 +199,8 @@ class _Pass:
             plan_hash=context.facts("plan").get("hash"),
         )
 
-    def _record(self) -> None:
-        """One commit for all stages of this process, also where one of them failed."""
+    def _record(self, outcomes: Sequence[StageOutcome]) -> None:
+        """Keep `outcomes` in the workspace, in one commit."""
         context = self.context
         hashed = context.facts("plan").get("hash")
         rows = [
@@ -209,7 +214,7 @@ class _Pass:
                 hashed,
                 stage.error,
             )
-            for stage in self.outcomes
+            for stage in outcomes
         ]
         if rows:
             frame = _frame(context.spark, rows)

@@ -33,32 +33,49 @@ def inventory(context: RunContext, sources: Sequence[str] | None = None) -> dict
         counts = counts_by_source(frame)
     read = sum(number for kinds in counts.values() for kind, number in kinds.items() if kind in KINDS)
     frame = context.frames["objects"] = frame.coalesce(1 + read // ROWS_PER_PARTITION)
-    _store(context, frame, [catalog.name for catalog in catalogs])
+    listing = _store(context, frame, [catalog.name for catalog in catalogs])
+    before = {facts.get("listing") for facts in context.facts("inventory").values()}
     facts = {
         catalog.name: {
             "role": catalog.role,
             "system": catalog.system,
             "separator": separators[catalog.name],
             "counts": counts.get(catalog.name, {}),
+            "listing": listing,
         }
         for catalog in catalogs
     }
     context.note("inventory", **facts)
+    context.note("naming", **_naming(context))
+    context.workspace.drop_listings(context.run_id, {name for name in before if name is not None})
     if sources is not None:  # the run may hold more than was read just now
         context.drop("objects")
     return _summed(counts.values())
 
 
-def _store(context: RunContext, frame: DataFrame, names: Sequence[str]) -> None:
-    """Both tables at once: a commit of few rows is mostly waiting."""
+def _store(context: RunContext, frame: DataFrame, names: Sequence[str]) -> str:
+    """Both tables and the listing at once, since a commit of few rows is mostly waiting; the listing's name."""
     parts = {"namespaces": ["namespace"], "tables": ["table", "view"]}
 
     def replace(table: str) -> None:
         rows = frame.where(F.col("object").isin(parts[table]))
         context.workspace.replace(table, rows, run_id=context.run_id, sources=names)
 
-    with ThreadPoolExecutor(len(parts)) as pool:
+    with ThreadPoolExecutor(len(parts) + 1) as pool:
+        listing = pool.submit(context.workspace.write_listing, frame, run_id=context.run_id)
         list(pool.map(replace, parts))
+        return listing.result()
+
+
+def _naming(context: RunContext) -> dict[str, object]:
+    """What the configuration says of the separator, for who ranks the candidates before the check did."""
+    said = context.config.separator
+    return {
+        "separator": said.value,
+        "candidates": said.candidates,
+        "policy": said.policy,
+        "allowed": said.allowed,
+    }
 
 
 def _advertised(catalog: CatalogRef) -> str | None:
@@ -88,7 +105,8 @@ def checked(context: RunContext) -> dict[str, int]:
     context.workspace.replace("findings", findings, run_id=context.run_id)
     counts = {row["severity"]: row["count"] for row in findings.groupBy("severity").count().collect()}
     counts = {severity: counts.get(severity, 0) for severity in ("blocking", "warning", "info")}
-    context.note("check", counts=counts, naming=context.naming_hash, separators=_ranking(context))
+    listings = {name: facts.get("listing") for name, facts in known.items()}
+    context.note("check", counts=counts, naming=context.naming_hash, separators=_ranking(context), listings=listings)
     return counts
 
 

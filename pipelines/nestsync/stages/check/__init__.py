@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
 
@@ -41,7 +42,12 @@ def check(objects: DataFrame, context: CheckContext) -> Checked:
     sources, existing = (objects.where(F.col("role") == role) for role in ("source", "target"))
     ranked = ranked_separators(sources, context)
     mapped = map_objects(sources, context.mapping)
-    found = [by_itself(mapped, context, suggestion(ranked)), collisions(mapped, existing, context)]
+    with ThreadPoolExecutor(2) as pool:  # putting them together takes Spark seconds, on one thread each
+        tasks = [
+            pool.submit(by_itself, mapped, context, suggestion(ranked)),
+            pool.submit(collisions, mapped, existing, context),
+        ]
+        found = [task.result() for task in tasks]
     refused = refusal({each.separator: each.conflicts for each in ranked}, context)
     if refused is not None:
         about = refused_separator(refused, context)
