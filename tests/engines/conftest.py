@@ -64,14 +64,9 @@ def rest_11(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rest]:
 
 
 @pytest.fixture(scope="session")
-def nessie_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nessie]:
+def nessie(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rest]:
     with Nessie(tmp_path_factory.mktemp("nessie")) as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def nessie(nessie_server: Nessie) -> Iterator[Rest]:
-    yield from _catalog(nessie_server.uri)
+        yield from _catalog(server.uri)
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ class Rest:
     """One catalog of an Iceberg REST server, in the dialects that its own `/v1/config` asks for."""
 
     def __init__(self, uri: str) -> None:
+        self.uri = uri
         address = urlsplit(uri)
         self.base = address.path.rstrip("/")
         self.connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=30)

@@ -11,6 +11,7 @@ from pyspark.errors import PySparkException
 
 from nestsync.core.dialects import dialect
 from nestsync.core.identifiers import Levels, lone_surrogate
+from nestsync.embedded.servers import Backend, IcebergRest
 from tests.engines.answers import Answer, Kind
 from tests.engines.asked import NAME, right
 from tests.engines.cases import TRIED, shown, under
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.spark
 
 SPARK = dialect("spark")
 FAILURES = (PySparkException, Py4JJavaError)
-SERVERS = {"spark-memory": "iceberg_memory_server", "spark-jdbc": "iceberg_server"}
+BACKENDS: dict[str, Backend] = {"spark-memory": "memory", "spark-jdbc": "jdbc"}
 
 
 class Catalog:
@@ -81,21 +82,23 @@ def _reason(error: PySparkException | Py4JJavaError) -> str:
     return error.getCondition() or type(error).__name__
 
 
-@pytest.fixture(scope="module", params=SERVERS)
+@pytest.fixture(scope="module", params=BACKENDS)
 def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
 @pytest.fixture(scope="module")
-def catalog(engine: str, request: pytest.FixtureRequest, spark: SparkSession) -> Catalog:
-    return Catalog(spark, engine.replace("-", "_"), request.getfixturevalue(SERVERS[engine]).uri)
+def server(engine: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rest]:
+    """A server that nobody else makes names in."""
+    with IcebergRest(tmp_path_factory.mktemp(engine), backend=BACKENDS[engine]) as started:
+        found = Rest(started.uri)
+        yield found
+        found.close()
 
 
 @pytest.fixture(scope="module")
-def server(engine: str, request: pytest.FixtureRequest) -> Iterator[Rest]:
-    found = Rest(request.getfixturevalue(SERVERS[engine]).uri)
-    yield found
-    found.close()
+def catalog(engine: str, server: Rest, spark: SparkSession) -> Catalog:
+    return Catalog(spark, engine.replace("-", "_"), server.uri)
 
 
 @pytest.mark.parametrize("levels", TRIED, ids=lambda levels: ascii(levels)[:40])

@@ -83,17 +83,20 @@ def test_trino_does_what_nestsync_says(
     assert right(Seen("trino", question, (levels,), answer)), answer
 
 
+@pytest.fixture(scope="module")
+def exact(sql: Sql, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A catalog that lists exactly what it holds, and that nobody else makes names in."""
+    with Nessie(tmp_path_factory.mktemp("nessie-below-trino")) as server:
+        rest = Rest(server.uri)
+        sql.add_catalog("exact", server.uri)
+        yield World(sql, "exact", rest)
+        rest.close()
+
+
 @pytest.mark.parametrize("names", TOGETHER_SETS, ids=ascii)
-def test_names_that_trino_shows_as_one(
-    sql: Sql, nessie_server: Nessie, names: tuple[Levels, ...], record: Record
-) -> None:
-    """On a catalog that lists exactly what it holds."""
-    rest = Rest(nessie_server.uri)
-    world = World(sql, f"nessie{TOGETHER_SETS.index(names)}", rest)
-    sql.add_catalog(world.catalog, nessie_server.uri)
-    answer = world.try_together(names)
-    assert world.clear()
-    rest.close()
+def test_names_that_trino_shows_as_one(exact: World, names: tuple[Levels, ...], record: Record) -> None:
+    answer = exact.try_together(names)
+    assert exact.clear()
     record("trino-nessie", TOGETHER, names, answer)
     assert right(Seen("trino-nessie", TOGETHER, names, answer)), answer
 
@@ -114,3 +117,15 @@ def test_a_dotted_sibling_on_the_in_memory_catalog_makes_it_unlistable(worlds: W
         assert world.create(levels) == 200
     with pytest.raises(TrinoSaysNo, match="Error listing schemas"):
         world.schemas()
+
+
+def test_trino_finds_no_nested_namespace_on_a_server_that_advertises_another_separator(
+    sql: Sql, rest_11: Rest, unique: str
+) -> None:
+    """It lists them, and then asks for them with U+001F in a path, which Iceberg 1.11.0's server refuses."""
+    sql.add_catalog("advertised", rest_11.uri)
+    for levels in ((unique,), (unique, "x")):
+        assert rest_11.create(levels) == 200
+    assert [f"{unique}.x"] in sql.run("SHOW SCHEMAS FROM advertised")
+    with pytest.raises(TrinoSaysNo, match="Failed to check namespace"):
+        sql.run(f'SHOW CREATE SCHEMA advertised."{unique}.x"')

@@ -161,4 +161,6 @@ class World:
             shown = len(self.schemas()) - alone
         except TrinoSaysNo:
             return Answer(Kind.REFUSED, why="SHOW SCHEMAS fails for the whole catalog")
-        return Answer(Kind.KEPT) if shown == len(names) else Answer(Kind.PARTLY, why=f"{shown} of {len(names)} are shown")
+        if shown != len(names):
+            return Answer(Kind.PARTLY, why=f"{shown} of {len(names)} are shown")
+        return Answer(Kind.KEPT)
