@@ -73,7 +73,7 @@ class Catalog:
         back = self.leaf(levels[:1])[:-1]
         if back not in (levels, levels[: len(back)]):
             return Answer(Kind.OTHER, back)
-        return Answer(Kind.PARTLY, why=f"it shows {printed!a} and below it {below!a}"[:80])
+        return Answer(Kind.PARTLY, why="its child is not shown" if SPARK.encode(levels) in printed else "not shown")
 
 
 def _reason(error: PySparkException | Py4JJavaError) -> str:
