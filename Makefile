@@ -11,7 +11,7 @@ WHEEL = dist/nestsync-$(shell sed -n 's/__version__ = "\(.*\)"/\1/p' pipelines/n
 
 .PHONY: help
 help: ## This list
-	@awk -F ":.*## " '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ":.*## " '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: .venv/.made ## The main job on catalogs that come along, in three passes; ends with the report's path
@@ -28,6 +28,11 @@ test: .venv/.made ## Every test, those with Spark and with real catalog servers 
 .PHONY: test-fast
 test-fast: .venv/.made ## The tests of what is pure, in seconds
 	$(BIN)/python -m pytest -q --hypothesis-profile fast -m "not spark and not servers and not system"
+
+.PHONY: test-engines
+test-engines: .venv/.made ## Names against real engines and further servers (Trino, Spark, ...); writes docs/engines.md
+	$(BIN)/python -m pytest tests/engines --write-seen
+	$(BIN)/python tools/generate_docs.py
 
 .PHONY: lint
 lint: .venv/.made ## Style, types and the layers

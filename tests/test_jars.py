@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -106,6 +107,7 @@ class CountingHandler(SimpleHTTPRequestHandler):
         pass
 
 
+PACKED = JarSet("packed", (Artifact("com.example.data", "packed", "1.0", extension="zip"),))
 TINY = JarSet(
     "tiny", (Artifact("com.example.data", "tiny", "1.0"), Artifact("com.example.data", "tiny", "1.0", "tests"))
 )
@@ -118,6 +120,10 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Thre
     files.mkdir(parents=True)
     for artifact in TINY.artifacts:
         (files / artifact.file_name).write_bytes(b"PK" + artifact.file_name.encode() * 1000)
+    packed = tmp_path / "repository/com/example/data/packed/1.0/packed-1.0.zip"
+    packed.parent.mkdir(parents=True)
+    with ZipFile(packed, "w") as archive:
+        archive.writestr("packed-1.0/com...shortened.jar", b"PK")
     handler = partial(CountingHandler, directory=str(tmp_path / "repository"))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.asked = []  # type: ignore[attr-defined]
@@ -149,6 +155,10 @@ class TestFetch:
         assert jars.fetch(TINY) == first
         assert downloads(repository) == asked
         assert not (jars.home() / "ivy").exists()
+
+    def test_a_zip_comes_unpacked_with_all_that_is_in_it(self, repository: ThreadingHTTPServer) -> None:
+        (jar,) = jars.fetch(PACKED)
+        assert jar.relative_to(jars.folder(PACKED)) == Path("packed-1.0/com...shortened.jar")
 
     @pytest.mark.parametrize("damage", ["marker-gone", "jar-gone", "jar-cut"])
     def test_a_damaged_folder_is_fetched_again(self, damage: str, repository: ThreadingHTTPServer) -> None:

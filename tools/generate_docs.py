@@ -19,13 +19,15 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "pipelines"))
+sys.path[:0] = [str(ROOT / "pipelines"), str(ROOT)]
 
 from nestsync.catalogs import room, systems  # noqa: E402
 from nestsync.config import Config  # noqa: E402
 from nestsync.core.findings import RULES  # noqa: E402
 from nestsync.errors import EXIT_CODES  # noqa: E402
 from nestsync.schemas import OBJECT_COLUMNS, TABLES  # noqa: E402
+from tests.engines.page import page as engines_page  # noqa: E402
+from tests.engines.seen import load as seen_by_engines  # noqa: E402
 
 GENERATED = "<!-- Generated from the code by `make docs`; a test fails when it is stale. -->\n"
 
@@ -299,11 +301,20 @@ def _default(field: FieldInfo) -> str:
     return code(json.dumps(list(value) if isinstance(value, tuple | frozenset) else value, ensure_ascii=False))
 
 
+# ---- what engines do
+
+
+def engines() -> str:
+    """What engines were seen to do with names, beside what the core says of them."""
+    return "\n".join(["# What engines do with names\n", GENERATED, *engines_page(seen_by_engines())])
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "workspace.md": workspace,
     "findings.md": findings,
     "exit-codes.md": exit_codes,
     "configuration.md": configuration,
+    "engines.md": engines,
 }
 """Every generated page of docs/, by its file name."""
 

@@ -25,6 +25,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 from xml.sax.saxutils import quoteattr
+from zipfile import ZipFile
 
 from nestsync.errors import NestsyncError, PrerequisiteMissing
 
@@ -147,7 +148,7 @@ def java() -> Path:
         where = f"JAVA_HOME={java_home}"
     else:
         program, where = shutil.which("java"), "PATH"
-    version = _java_version(program) if program else None
+    version = java_version(program) if program else None
     if program is None or version is None:
         raise PrerequisiteMissing("Java is missing: there is no java that runs", where=where, hint=_INSTALL_JAVA)
     if version not in JAVA_VERSIONS:
@@ -158,7 +159,7 @@ def java() -> Path:
 
 
 @cache
-def _java_version(program: str) -> int | None:
+def java_version(program: str) -> int | None:
     """The major version of `program`, or None where it does not run (macOS has a `java` that only complains)."""
     try:
         run = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
@@ -229,6 +230,10 @@ def _install(jar_set: JarSet, target: Path, program: Path, report: Callable[[str
         for archive in fetched.glob("*.tar.gz"):
             with tarfile.open(archive) as packed:
                 packed.extractall(fetched, **_SAFELY)  # noqa: S202  # Ivy compared its checksum
+            archive.unlink()
+        for archive in fetched.glob("*.zip"):
+            with ZipFile(archive) as members:
+                members.extractall(fetched)  # noqa: S202  # it keeps what it writes below the folder
             archive.unlink()
         sizes = {str(f.relative_to(fetched)): f.stat().st_size for f in fetched.rglob("*") if f.is_file()}
         (fetched / _MARKER).write_text(json.dumps(sizes, indent=1), encoding="utf-8")

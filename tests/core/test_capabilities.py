@@ -16,13 +16,24 @@ REFUSED: list[tuple[str, Levels, str | None, str, int | None, str | None]] = [
     ("iceberg-rest", ("a", "b\x00"), None, "reserved-character", 1, "\x00"),
     ("iceberg-rest", ("a",), "t\x1f", "reserved-character", 1, "\x1f"),
     ("iceberg-rest", ("a",), "", "empty-level", 1, None),
+    ("iceberg-rest-1.11", ("a.b",), None, "reserved-character", 0, "."),
+    ("iceberg-rest-1.11", ("a\x1fb",), None, "reserved-character", 0, "\x1f"),
+    ("iceberg-rest-1.11", ("a", "b/c"), None, "character-refused", 1, "/"),
+    ("iceberg-rest-1.11", ("100%",), None, "character-refused", 0, "%"),
+    ("iceberg-rest-1.11", ("a\\b",), None, "character-refused", 0, "\\"),
+    ("iceberg-rest-1.11", ("a\nb",), None, "character-refused", 0, "\n"),
+    ("iceberg-rest-1.11", ("a\x7fb",), None, "character-refused", 0, "\x7f"),
+    ("iceberg-rest-1.11", ("a",), "t/u", "character-refused", 1, "/"),
     ("jdbc", ("a.b",), None, "reserved-character", 0, "."),
+    ("jdbc", ("a", "b\\c"), None, "reserved-character", 1, "\\"),
     ("jdbc", ("",), None, "empty-level", 0, None),
     ("jdbc", ("x" * 200, "y" * 55), None, "too-long", None, None),
     ("jdbc", ("a",), "t" * 256, "too-long", 1, None),
     ("nessie", ("a", ""), None, "empty-level", 1, None),
     ("nessie", ("a\x1fb",), None, "character-refused", 0, "\x1f"),
     ("nessie", ("a\tb",), None, "character-refused", 0, "\t"),
+    ("nessie", ("a\x7fb",), None, "character-refused", 0, "\x7f"),
+    ("nessie", ("a", ".b"), None, "character-refused", 1, "."),
     ("nessie", tuple("a" * 20), None, "too-deep", 19, None),
     ("nessie", ("x" * 300,), "y" * 201, "too-long", None, None),
     ("nessie", ("😀" * 251,), None, "too-long", None, None),
@@ -68,6 +79,11 @@ REFUSED: list[tuple[str, Levels, str | None, str, int | None, str | None]] = [
     ("hms-4", ("x" * 257, "a"), None, "too-long", 0, None),
     ("hms-4", ("hive", "x" * 129), None, "too-long", 1, None),
     ("hms-4", ("hive", "a"), "x" * 257, "too-long", 2, None),
+    ("hms-4", ("hive", "a:b"), None, "character-refused", 1, ":"),
+    ("hms-4", ("hive", " a"), None, "character-refused", 1, " "),
+    ("hms-4", ("hive", "a "), None, "character-refused", 1, " "),
+    ("hms-4", ("hive", "a"), " t", "character-refused", 2, " "),
+    ("hms-4", ("hive", "a"), "t ", "character-refused", 2, " "),
     ("hms-4", ("hive", "é"), None, "character-refused", 1, "é"),
     ("hms-4", ("hive", "a\\b"), None, "character-refused", 1, "\\"),
     ("lance-dir", ("a$b",), None, "reserved-character", 0, "$"),
@@ -100,7 +116,9 @@ def test_a_target_refuses(
 
 HELD: list[tuple[str, Levels, str | None]] = [
     ("iceberg-rest", ("a.b", "", "x" * 300, "é", "a/b"), "t"),
+    ("iceberg-rest-1.11", ("a b", "", "é", "a?b#c+d"), "t.u"),
     ("jdbc", ("x" * 200, "y" * 54), "t" * 255),
+    ("jdbc", ("a", "", "b"), "t"),
     ("nessie", (*"a" * 19,), "t"),
     ("nessie", ("a.b", "é", "x" * 495), "t"),
     ("polaris", ("a.b", "é"), "t"),
@@ -111,7 +129,8 @@ HELD: list[tuple[str, Levels, str | None]] = [
     ("gravitino", ("x" * 64, "y" * 63), None),
     ("hms-3", ("spark", "sales_emea"), "a/b"),
     ("hms-3", ("x" * 256, "y" * 128), "z" * 256),
-    ("hms-4", ("hive", "a.b $-@#%:c"), "t!"),
+    ("hms-4", ("hive", "a.b $-@#%c"), "t!:"),
+    ("hms-4", ("hive", "a"), "t u"),
     ("hms-4", ("x" * 256, "y" * 128), "z" * 256),
     ("lance-dir", ("a.b", "", "é", ".."), "t u+v.w"),
     ("lance-dir", (), "t"),
@@ -139,6 +158,7 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
     [
         ("gravitino", ("a.b",), "holds '.', which is refused", "characters of [A-Za-z0-9_/=-]"),
         ("gravitino", ("-a",), "begins with '-', which is refused", "a first character of [A-Za-z0-9_]"),
+        ("hms-4", ("a", "b "), "ends in ' ', which is refused", "a last character of [^ ]"),
         ("gravitino", ("x" * 65,), "is longer than 64 characters", "at most 64 characters"),
         ("gravitino", ("x" * 64, "y" * 64), "has 129 characters in all, over 128", "at most 128 characters in all"),
         ("unity", ("x" * 256,), "is longer than 255 UTF-16 units", "at most 255 UTF-16 units"),
@@ -186,6 +206,7 @@ def test_the_key_folds_and_normalises_where_the_target_does(name: str, one: str,
     ("name", "case", "parents"),
     [
         ("iceberg-rest", Case.KEPT, Parents.UNSPECIFIED),
+        ("iceberg-rest-1.11", Case.KEPT, Parents.IGNORED),
         ("jdbc", Case.KEPT, Parents.IGNORED),
         ("nessie", Case.KEPT, Parents.NEEDED),
         ("polaris", Case.KEPT, Parents.NEEDED),
@@ -205,7 +226,7 @@ def test_case_and_parents(name: str, case: Case, parents: Parents) -> None:
 
 
 def test_views_and_properties() -> None:
-    with_views = {"iceberg-rest", "jdbc", "nessie", "polaris", "lakekeeper", "hms-3", "hms-4"}
+    with_views = {"iceberg-rest", "iceberg-rest-1.11", "jdbc", "nessie", "polaris", "lakekeeper", "hms-3", "hms-4"}
     assert {name for name, entry in CAPABILITIES.items() if entry.views} == with_views
     assert all(entry.properties for entry in CAPABILITIES.values())
 
@@ -223,5 +244,7 @@ def test_units_count_what_they_say() -> None:
 
 
 def test_unknown_capabilities_are_said_by_name() -> None:
-    with pytest.raises(UnknownKind, match="no capabilities 'hms' Hint: there are iceberg-rest, jdbc, nessie"):
+    with pytest.raises(
+        UnknownKind, match=r"no capabilities 'hms' Hint: there are iceberg-rest, iceberg-rest-1\.11, jdbc, nessie"
+    ):
         capabilities("hms")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from nestsync.core.dangers import READERS, dangers, unlistable_together
+from nestsync.core.dangers import READERS, dangers, one_schema_together
 from nestsync.core.dialects import NameRefused, dialect
 from nestsync.core.hierarchy import within
 from nestsync.core.identifiers import Levels
@@ -70,9 +70,9 @@ def test_whatever_addresses_its_parent_in_trino_is_dangerous(levels: Levels) -> 
         assert dangers("trino", levels)
 
 
-def test_names_that_are_one_schema_in_trino_make_the_catalog_unlistable() -> None:
+def test_names_that_trino_shows_as_one_schema() -> None:
     namespaces: list[Levels] = [("c1", "x"), ("c1.x",), ("c1",), ("C2",), ("c2",), ("c1", "x")]
-    assert unlistable_together(namespaces) == [[("c1", "x"), ("c1.x",)], [("C2",), ("c2",)]]
+    assert one_schema_together(namespaces) == [[("c1", "x"), ("c1.x",)], [("C2",), ("c2",)]]
 
 
 def test_the_readers_are_known_by_name() -> None:

@@ -59,6 +59,8 @@ class NameRule:
     """One character, as a character class; none of them takes a lone surrogate."""
     first: str = ""
     """The first character, where it is more limited."""
+    last: str = ""
+    """The last character, where it is more limited."""
     reserved: tuple[tuple[str, str], ...] = ()
     """Characters that the target takes and means something else by, each with what it means."""
     taken: frozenset[str] = frozenset()
@@ -84,6 +86,9 @@ class NameRule:
         elif part and not re.match(self.first, part):
             reason, accepted = f"begins with {part[0]!r}, which is refused", f"a first character of {self.first}"
             yield Refusal(index, part, part[0], reason, accepted, "character-refused")
+        elif part and self.last and not re.match(self.last, part[-1]):
+            reason, accepted = f"ends in {part[-1]!r}, which is refused", f"a last character of {self.last}"
+            yield Refusal(index, part, part[-1], reason, accepted, "character-refused")
         if self.longest is not None and self.unit.measure(part) > self.longest:
             reason = f"is longer than {self.longest} {self.unit}"
             yield Refusal(index, part, None, reason, f"at most {self.longest} {self.unit}", "too-long")
@@ -147,9 +152,13 @@ _ICEBERG_JAVA = (
 )
 _WORD = "[A-Za-z0-9_]"
 _HIVE_4 = r"[A-Za-z0-9_ \"%&'()*+,\-./:;<=>?\[\]|{}$^!~#@`]"
+_HIVE_4_DATABASE = NameRule(allowed=_HIVE_4.replace(":", ""), first="[^ ]", last="[^ ]", longest=128)
 _GLUE = "[\t\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _ICEBERG = NameRule(reserved=_ICEBERG_JAVA, may_be_empty=True)
-_NESSIE = NameRule(allowed=r"[^\x00-\x1f\ud800-\udfff]")
+_JDBC = (*_ICEBERG_JAVA, (".", "which joins levels in storage"), ("\\", "below which nothing is listed"))
+_ICEBERG_1_11 = (*_ICEBERG_JAVA, (".", "the separator that it advertises"))
+_PLAIN_PATH = r"[^\x00-\x1e\x7f%/\\\ud800-\udfff]"
+_NESSIE = NameRule(allowed=r"[^\x00-\x1f\x7f\ud800-\udfff]", first="[^.]")
 _LAKEKEEPER = (*_ICEBERG_JAVA, (".", "which it refuses"), ("+", "which it refuses, since clients mean a blank by it"))
 _GLUE_NAME = NameRule(allowed=_GLUE, reserved=((".", "which pyiceberg lists as one level more"),), longest=255)
 _UNITY = NameRule(allowed="[A-Za-z0-9_@-]", longest=255, unit=Unit.UTF16)
@@ -173,19 +182,32 @@ CAPABILITIES: dict[str, Capabilities] = {
             views=True,
             half_accepted="a level with U+001F is created in a body and read as two in every path",
             evidence=Evidence.TRIED,
-            where="reference servers 1.10.1 and 1.11.0, in-memory backend",
+            where="reference server 1.10.1, in-memory backend, every sign of ASCII; 1.11.0 has an entry of its own",
+        ),
+        Capabilities(
+            "iceberg-rest-1.11",
+            "Iceberg REST reference server 1.11",
+            levels=(NameRule(allowed=_PLAIN_PATH, reserved=_ICEBERG_1_11, may_be_empty=True),),
+            table=NameRule(allowed=_PLAIN_PATH, reserved=_ICEBERG_JAVA),
+            parents=Parents.IGNORED,
+            views=True,
+            half_accepted="a level with %, /, a backslash or a control character is created in a body and refused in "
+            "every path; one with a dot is read as two wherever its children are listed",
+            evidence=Evidence.TRIED,
+            where="reference server 1.11.0, in-memory backend: its Jetty 12 refuses ambiguous paths",
         ),
         Capabilities(
             "jdbc",
             "Iceberg REST on a JDBC catalog",
-            levels=(NameRule(reserved=(*_ICEBERG_JAVA, (".", "which joins levels in storage"))),),
+            levels=(NameRule(reserved=_JDBC), NameRule(reserved=_JDBC, may_be_empty=True)),
             table=NameRule(reserved=_ICEBERG_JAVA, longest=255),
             longest_path=255,
             parents=Parents.IGNORED,
             views=True,
-            half_accepted='("a.b",) is listed as ("a",), and ("q.x",) is refused as a duplicate of ("q", "x")',
+            half_accepted='("a.b",) is listed as ("a",), and ("q.x",) is refused as a duplicate of ("q", "x"); below a '
+            "level with a backslash nothing is listed",
             evidence=Evidence.TRIED,
-            where="reference server 1.10.1 on H2; the length is that of its columns",
+            where="reference server 1.10.1 on H2, every sign of ASCII; the length is that of its columns",
         ),
         Capabilities(
             "nessie",
@@ -199,9 +221,9 @@ CAPABILITIES: dict[str, Capabilities] = {
             path_joint=0,
             path_has_name=True,
             views=True,
-            half_accepted="none: names come back exactly or are refused",
+            half_accepted="a level that begins with a dot is created and listed, and cannot be read",
             evidence=Evidence.TRIED,
-            where="Nessie 0.99.0; lengths from the source of ContentKey",
+            where="Nessie 0.99.0, every sign of ASCII; a table's length from the source of ContentKey",
         ),
         Capabilities(
             "polaris",
@@ -278,21 +300,22 @@ CAPABILITIES: dict[str, Capabilities] = {
             views=True,
             half_accepted="odd names that got into its database are served, in lower case or not",
             evidence=Evidence.TRIED,
-            where="HMS 3.1.3 on Derby",
+            where="HMS 3.1.3 on Derby, every sign of ASCII",
         ),
         Capabilities(
             "hms-4",
             "Hive Metastore 4",
-            levels=(NameRule(allowed=_WORD, longest=256), NameRule(allowed=_HIVE_4, longest=128)),
-            table=NameRule(allowed=_HIVE_4, longest=256),
+            levels=(NameRule(allowed=_WORD, longest=256), _HIVE_4_DATABASE),
+            table=NameRule(allowed=_HIVE_4, first="[^ ]", last="[^ ]", longest=256),
             least_depth=2,
             most_depth=2,
             shape="catalog and database",
             case=Case.FOLDED,
             views=True,
-            half_accepted="a database that ends in # or ! is kept and cannot be asked for",
+            half_accepted="a database that begins with a blank, or ends in # or !, is kept and cannot be asked for; "
+            "one that ends in a blank answers to the name without it, and a table is kept under that name",
             evidence=Evidence.TRIED,
-            where="HMS 4.0.1 on Derby for . $ - @ # % and blanks; the other signs from its source",
+            where="HMS 4.0.1 on Derby, every sign of ASCII",
         ),
         Capabilities(
             "lance-dir",

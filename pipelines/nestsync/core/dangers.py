@@ -71,12 +71,12 @@ def dangers(reader: str, levels: Levels) -> list[Refusal]:
     return READERS[reader](levels) if reader in READERS else []
 
 
-def unlistable_together(namespaces: Iterable[Levels]) -> list[list[Levels]]:
-    """Groups of namespaces that share one schema name in Trino: listing them fails for the whole catalog."""
+def one_schema_together(namespaces: Iterable[Levels]) -> list[list[Levels]]:
+    """Groups of namespaces that Trino shows as one schema: it means one of them by that name and hides the others."""
     by_text: dict[str, set[Levels]] = defaultdict(set)
     for levels in namespaces:
         by_text[dialect("trino").render(levels)].add(levels)
     return [sorted(group) for _, group in sorted(by_text.items()) if len(group) > 1]
 
 
-__all__ = ["READERS", "dangers", "unlistable_together"]
+__all__ = ["READERS", "dangers", "one_schema_together"]

@@ -9,6 +9,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import TracebackType
 from typing import IO, ClassVar, Self
@@ -67,6 +68,8 @@ class JavaServer(ABC):
     jar_set: ClassVar[JarSet]
     java_class: ClassVar[str]
     memory: ClassVar[str]
+    java_folder: ClassVar[Traversable] = files("nestsync.embedded") / "java"
+    """Where the source of `java_class` is."""
 
     def __init__(self, home: Path, *, port: int = 0) -> None:
         self.home = Path(home).absolute()
@@ -166,9 +169,8 @@ class JavaServer(ABC):
     def _main(self, class_path: Sequence[Path], java_class: str, *arguments: str | Path) -> list[str]:
         """The command that compiles and runs one of our Java sources."""
         source = self.home / f"{java_class}.java"
-        folder = files("nestsync.embedded") / "java"
-        text = "".join((folder / name).read_text("utf-8") for name in (f"{java_class}.java", "Lifeline.java"))
-        source.write_text(text, encoding="utf-8")
+        parts = (self.java_folder / f"{java_class}.java", JavaServer.java_folder / "Lifeline.java")
+        source.write_text("".join(part.read_text("utf-8") for part in parts), encoding="utf-8")
         return self._java(class_path, "org.codehaus.janino.SimpleCompiler", source, java_class, *arguments)
 
     def _java(self, class_path: Sequence[Path], main: str, *arguments: str | Path) -> list[str]:

@@ -8,7 +8,7 @@ import tempfile
 import urllib.request
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 from xml.sax.saxutils import escape
 
 from nestsync.embedded.process import JavaServer
@@ -28,6 +28,7 @@ class HiveMetastore(JavaServer):
     jar_set = HMS_3
     java_class = "LoopbackMetastore"
     memory = "512m"
+    schema_tool: ClassVar[str] = "org.apache.hadoop.hive.metastore.tools.MetastoreSchemaTool"
 
     @property
     def uri(self) -> str:
@@ -102,15 +103,16 @@ class HiveMetastore(JavaServer):
         scripts = self._conf / "scripts"  # the schema tool looks for them in METASTORE_HOME
         scripts.unlink(missing_ok=True)
         scripts.symlink_to(archive / "scripts")
-        tool = "org.apache.hadoop.hive.metastore.tools.MetastoreSchemaTool"
-        self._run(self._java(class_path, tool, "-dbType", "derby", "-initSchema"), "making the metastore's schema")
+        self._run(
+            self._java(class_path, self.schema_tool, "-dbType", "derby", "-initSchema"), "making the metastore's schema"
+        )
 
     def _java(self, class_path: Sequence[Path], main: str, *arguments: str | Path) -> list[str]:
         program, *rest = super()._java(class_path, main, *arguments)
         return [program, f"-Dderby.stream.error.file={self.home / 'derby.log'}", *rest]
 
-    def _site(self) -> str:
-        settings = {
+    def _settings(self) -> dict[str, str]:
+        return {
             "metastore.warehouse.dir": f"file://{self.warehouse}",
             "javax.jdo.option.ConnectionURL": f"{self._database_url};create=true",
             "javax.jdo.option.ConnectionDriverName": _DERBY_DRIVER,
@@ -118,9 +120,11 @@ class HiveMetastore(JavaServer):
             "metastore.expression.proxy": "org.apache.hadoop.hive.metastore.DefaultPartitionExpressionProxy",
             "metastore.task.threads.always": "org.apache.hadoop.hive.metastore.events.EventCleanerTask",
         }
+
+    def _site(self) -> str:
         properties = "\n".join(
             f"<property><name>{name}</name><value>{escape(value)}</value></property>"
-            for name, value in settings.items()
+            for name, value in self._settings().items()
         )
         return f"<configuration>\n{properties}\n</configuration>\n"
 

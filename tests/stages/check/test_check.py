@@ -112,6 +112,8 @@ CONTEXTS = {
     "a metastore": context("hive", "hms-4", sources=SOURCES, engines=("lance",)),
     "gravitino": context("gravitino", "gravitino", ";", separator=";", engines=("gravitino-physical", "hive")),
     "nessie": context(capabilities="nessie", separator="%", policy="unrestricted"),
+    "a strict server": context(capabilities="iceberg-rest-1.11"),
+    "a JDBC catalog": context(capabilities="jdbc"),
     "an assessment": CheckContext(separator="a", candidates=("a", ":", "|"), policy="unrestricted"),
 }
 

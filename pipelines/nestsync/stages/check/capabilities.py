@@ -52,6 +52,16 @@ def limits(rule: NameRule) -> Iterator[Limit]:
         )
         pattern = f"(?s)^(?!{rule.first})."
         yield _limit(rule, start, "character-refused", _matching(pattern), _finding(pattern))
+    if rule.last:
+        end = next(
+            f"{start}{c}"
+            for start in map(chr, range(sys.maxunicode))
+            if not list(rule.refusals(start, 0))
+            for c in map(chr, range(sys.maxunicode))
+            if re.match(rule.allowed, c) and not re.match(rule.last, c)
+        )
+        pattern = rf"(?s)(?!{rule.last}).\z"
+        yield _limit(rule, end, "character-refused", _matching(pattern), _finding(pattern))
     if rule.longest is not None:
         too_long = "a" * (rule.longest + 1)
         yield _limit(rule, too_long, "too-long", _longer(rule.longest, rule.unit))
