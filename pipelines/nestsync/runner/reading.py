@@ -9,12 +9,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from nestsync.catalogs import room
+from nestsync.core.checking.fates import FateRow
 from nestsync.core.findings import Severity
 from nestsync.errors import ConfigurationError
 from nestsync.reports.text import subject_text
 from nestsync.runner.context import RunContext
 from nestsync.session import our_errors
 from nestsync.stages.check import adjusted, check
+from nestsync.stages.check.fates import fates
 from nestsync.stages.inventory import CatalogRef, counts_by_source, read_catalogs
 from nestsync.stages.wanted import wanted
 
@@ -104,10 +106,16 @@ def checked(context: RunContext) -> dict[str, int]:
             hint=f"nestsync inventory -c {context.config.path} --run-id {context.run_id} --source {missing[0].name}",
         )
     findings = context.keep("findings", found(context))
-    context.workspace.replace("findings", findings, run_id=context.run_id)
-    counts = _counted(context, findings)
+    with ThreadPoolExecutor(1) as aside:
+        stored = aside.submit(context.workspace.replace, "findings", findings, run_id=context.run_id)
+        matrix = [_told(row) for row in fates(context.frames["mapped"], context.check_context)]
+        counts = _counted(context, findings)
+        stored.result()
     listings = {name: facts.get("listing") for name, facts in known.items()}
-    context.note("check", counts=counts, naming=context.naming_hash, separators=_ranking(context), listings=listings)
+    ranking = _ranking(context)
+    context.note(
+        "check", counts=counts, naming=context.naming_hash, separators=ranking, matrix=matrix, listings=listings
+    )
     return counts
 
 
@@ -142,6 +150,31 @@ def found(context: RunContext) -> DataFrame:
     )
     context.keep("wanted", tree)
     return checks.unionByName(about_tree)
+
+
+def _told(row: FateRow) -> dict[str, object]:
+    """A row of the matrix, for whoever reads it without Spark."""
+    told = {
+        "source": row.source,
+        "side": row.way.side,
+        "way": row.way.name,
+        "hop": row.way.hops[row.ending.hop].dialect.name,
+        "fate": str(row.ending.fate),
+        "count": row.count,
+    }
+    if row.example is None:
+        return told
+    levels, became = row.example
+    return told | {
+        "example": {
+            "levels": levels,
+            "seen_as": became.levels,
+            "text": became.text,
+            "comes_back_as": became.read_back,
+            "first_difference": became.first_difference,
+            "reason": None if became.refusal is None else became.refusal.reason,
+        }
+    }
 
 
 def _ranking(context: RunContext) -> list[dict[str, object]]:
