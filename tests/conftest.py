@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from tests.few_rows import FEW_ROWS
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -32,13 +34,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     from nestsync.session import open_session
 
     warehouse = tmp_path_factory.mktemp("spark")
-    few_rows = {  # compiling for them takes longer than running them
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=256m",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    }
     folders = {"spark.sql.warehouse.dir": warehouse.as_uri(), "spark.local.dir": str(warehouse)}
-    session = open_session("local[2]", few_rows | folders)
+    session = open_session("local[2]", FEW_ROWS | folders)
     yield session
     session.stop()

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.few_rows import FEW_ROWS
+
 ROOT = Path(__file__).parents[2]
 Submit = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -32,7 +34,8 @@ def submit(package_zip: Path, tmp_path: Path) -> Submit:
     tools = Path(sys.executable).parent
 
     def run(master: str, job: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-        command = [tools / "spark-submit", "--master", master, "--py-files", package_zip, job, *arguments]
+        settings = [word for name, value in FEW_ROWS.items() for word in ("--conf", f"{name}={value}")]
+        command = [tools / "spark-submit", "--master", master, *settings, "--py-files", package_zip, job, *arguments]
         environment = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "SPARK_HOME"}}
         return subprocess.run(
             [str(part) for part in command],
