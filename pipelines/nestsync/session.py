@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyspark
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException, PySparkRuntimeError
@@ -76,28 +80,55 @@ def _new_session(master: str | None, conf: Mapping[str, str], log: Path | None) 
         jars = _join_running_driver(jars)
     settings["spark.jars"] = ",".join(jars)
     settings.update({"spark.app.name": "nestsync", "spark.master": where}, **conf)
-    if log is not None and submitted is None:
-        _start_jvm(settings, log)
+    if submitted is None and SparkContext._gateway is None:
+        with _unpacked_home():
+            _start_jvm(settings, log)
     spark = SparkSession.builder.config(map=settings).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
 
 
-def _start_jvm(settings: Mapping[str, str], log: Path) -> None:
-    """Start Spark's JVM, unless there is one, with `log` for its standard error and for its Python workers'.
+def _start_jvm(settings: Mapping[str, str], log: Path | None) -> None:
+    """Start Spark's JVM, with `log` for its standard error and for its Python workers'.
 
     Raises `PrerequisiteMissing` where it does not start.
     """
-    if SparkContext._gateway is not None:
-        return
-    log.parent.mkdir(parents=True, exist_ok=True)
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
-    try:
-        with log.open("ab") as file:
-            gateway = launch_gateway(conf, {"stderr": file})  # type: ignore[no-untyped-call]
-    except PySparkRuntimeError as error:
-        raise PrerequisiteMissing("Spark's JVM does not start", where=str(log), hint="the log says why") from error
+    with ExitStack() as stack:
+        streams = {}
+        if log is not None:
+            log.parent.mkdir(parents=True, exist_ok=True)
+            streams = {"stderr": stack.enter_context(log.open("ab"))}
+        try:
+            gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
+        except PySparkRuntimeError as error:
+            raise PrerequisiteMissing(
+                "Spark's JVM does not start", where=str(log or "pyspark"), hint="the log says why"
+            ) from error
     SparkContext._ensure_initialized(gateway=gateway)
+
+
+@contextmanager
+def _unpacked_home() -> Iterator[None]:
+    """Let Spark's Python workers use the pyspark that is installed, for a JVM that starts in this block.
+
+    A Spark home holds the same package as a zip, which is put first: every kind of worker compiles it anew when it
+    starts, and reads the zip's index again, half a second long, before each of its tasks. So the JVM's home is one
+    of links to everything else, unless somebody chose a home.
+    """
+    if "SPARK_HOME" in os.environ:
+        yield
+        return
+    home = Path(tempfile.mkdtemp(prefix="nestsync-spark-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)  # the JVM opens jars as it needs them
+    for part in Path(pyspark.__file__).parent.iterdir():
+        if part.is_dir() and part.name != "python":
+            (home / part.name).symlink_to(part)
+    os.environ["SPARK_HOME"] = str(home)
+    try:
+        yield
+    finally:
+        del os.environ["SPARK_HOME"]
 
 
 def _submitted_master() -> str | None:
