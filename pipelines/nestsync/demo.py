@@ -96,12 +96,11 @@ def _catalogs(place: Path, ui: Ui) -> Iterator[dict[str, CountingProxy]]:
 
 
 def _start_spark(place: Path) -> None:
-    """Start the session that all passes share, and let it read a folder: its Python workers take a while to start."""
+    """Start the session that all passes share; the servers' addresses are not known yet, and not needed for that."""
     folder = place / "conf"
     _write_configurations(folder, NOT_YET | {"datasets": str(folder)})
     config = load(folder / f"{PASSES[0].configuration}.yaml")
-    spark = open_session(config.spark.master, config.spark.conf, log=config.workspace / "logs" / "spark.log")
-    spark.read.format("nestsync.lance_dir").option("root", str(folder)).load().count()
+    open_session(config.spark.master, config.spark.conf, log=config.workspace / "logs" / "spark.log")
 
 
 def _write_configurations(folder: Path, addresses: dict[str, str]) -> None:

@@ -137,7 +137,7 @@ class Target:
         self.runs += 1
         journals = self.folder / str(self.runs)
         journals.mkdir()
-        tree, _ = wanted(mapped_frame(self.spark, sources), finding_frame(self.spark, []), WantedSettings())
+        tree, _ = wanted(mapped_frame(self.spark, sources), lambda: finding_frame(self.spark, []), WantedSettings())
         actions, differences = plan(tree.localCheckpoint(), self.held().localCheckpoint(), strategy)
         actions = actions.localCheckpoint()
         left_alone = differences.count()

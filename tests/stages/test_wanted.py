@@ -41,7 +41,7 @@ def compare(
     oracle = wanted_tree(objects, chosen, findings, raise_record)
     tree, found = wanted(
         mapped_frame(spark, objects),
-        finding_frame(spark, findings),
+        lambda: finding_frame(spark, findings),
         chosen,
         adjust=raise_rows,
         keep=lambda _, frame: frame.persist(),

@@ -15,7 +15,7 @@ from nestsync.errors import ConfigurationError
 from nestsync.reports.text import subject_text
 from nestsync.runner.context import RunContext
 from nestsync.session import our_errors
-from nestsync.stages.check import adjusted, check
+from nestsync.stages.check import adjusted, check, map_sources
 from nestsync.stages.check.fates import fates
 from nestsync.stages.inventory import CatalogRef, counts_by_source, read_catalogs
 from nestsync.stages.wanted import wanted
@@ -105,10 +105,12 @@ def checked(context: RunContext) -> dict[str, int]:
             where=str(context.config.path),
             hint=f"nestsync inventory -c {context.config.path} --run-id {context.run_id} --source {missing[0].name}",
         )
-    findings = context.keep("findings", found(context))
+    mapped = context.keep("mapped", map_sources(context.objects(), context.check_context))
     with ThreadPoolExecutor(1) as aside:
+        rows = aside.submit(fates, mapped, context.check_context)
+        findings = context.keep("findings", found(context))
+        matrix = [_told(row) for row in rows.result()]
         stored = aside.submit(context.workspace.replace, "findings", findings, run_id=context.run_id)
-        matrix = [_told(row) for row in fates(context.frames["mapped"], context.check_context)]
         counts = _counted(context, findings)
         stored.result()
     listings = {name: facts.get("listing") for name, facts in known.items()}
@@ -137,19 +139,24 @@ def _counted(context: RunContext, findings: DataFrame) -> dict[str, int]:
 
 def found(context: RunContext) -> DataFrame:
     """Every finding of the check and of the wanted tree; keeps the frames that the plan stands on."""
-    result = check(context.objects(), context.check_context)
-    mapped = context.keep("mapped", result.mapped)
-    context.keep("separators", result.separators)
-    checks = context.keep("check-findings", result.findings)
-    tree, about_tree = wanted(
-        mapped,
-        checks,
-        context.wanted_settings,
-        adjust=lambda frame: adjusted(frame, context.check_context),
-        keep=context.keep,
-    )
+    mapped = context.frame("mapped", lambda: map_sources(context.objects(), context.check_context))
+    with ThreadPoolExecutor(1) as aside:
+        checks = aside.submit(_checks, context, mapped)
+        tree, about_tree = wanted(
+            mapped,
+            checks.result,
+            context.wanted_settings,
+            adjust=lambda frame: adjusted(frame, context.check_context),
+            keep=context.keep,
+        )
     context.keep("wanted", tree)
-    return checks.unionByName(about_tree)
+    return checks.result().unionByName(about_tree)
+
+
+def _checks(context: RunContext, mapped: DataFrame) -> DataFrame:
+    result = check(context.objects(), context.check_context, mapped)
+    context.keep("separators", result.separators)
+    return context.keep("check-findings", result.findings)
 
 
 def _told(row: FateRow) -> dict[str, object]:

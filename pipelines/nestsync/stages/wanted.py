@@ -20,7 +20,7 @@ _DISPUTE = ("key", "decided", "winner", "least", "greatest")
 
 def wanted(
     mapped: DataFrame,
-    findings: DataFrame,
+    findings: Callable[[], DataFrame],
     settings: WantedSettings,
     *,
     adjust: Callable[[DataFrame], DataFrame] = lambda found: found,
@@ -29,9 +29,9 @@ def wanted(
     """The target tree that the sources claim (`schemas.WANTED_FIELDS`), and its findings (`FINDING_FIELDS`).
 
     `mapped` holds the rows of the sources, namespaces and tables, in `schemas.NAMESPACE_FIELDS` and
-    `MAPPED_FIELDS` (more columns are left alone); `findings` are those of the check, severities as configured;
-    `adjust` gives the findings made here their configured severity before they block anything. Lazy; `mapped`
-    and the frame given to `keep`, which may persist it, are read several times.
+    `MAPPED_FIELDS` (more columns are left alone). `findings` gives those of the check, severities as configured, and
+    is asked last: they may be in the making. `adjust` gives the findings made here their configured severity before
+    they block anything. Lazy; `mapped` and the frame given to `keep`, which may persist it, are read several times.
 
     - A readable namespace claims its target explicitly, a readable table implies the namespace that it is in,
       and both imply the parents above, up to the nearest that is claimed explicitly. The root is never wanted.
@@ -57,7 +57,7 @@ def wanted(
         .unionByName(_missing_parents(tree))
         .unionByName(_owner_conflicts(tree))
     )
-    asked = _asked(claims, tables, findings.where(_is_blocking()), found.where(_is_blocking()))
+    asked = _asked(claims, tables, findings().where(_is_blocking()), found.where(_is_blocking()))
     owned = F.create_map(F.lit(settings.keys.owner or ""), F.col("owner.owner"))
     columns = {
         "levels": F.col("target"),

@@ -32,22 +32,24 @@ class Checked:
     """The ranking of the candidates, in `SEPARATOR_FIELDS`."""
 
 
-def check(objects: DataFrame, context: CheckContext) -> Checked:
+def map_sources(objects: DataFrame, context: CheckContext) -> DataFrame:
+    """The source rows of `objects` with their targets (`MAPPED_SCHEMA`): a row in, a row out."""
+    return map_objects(objects.where(F.col("role") == "source"), context.mapping)
+
+
+def check(objects: DataFrame, context: CheckContext, mapped: DataFrame | None = None) -> Checked:
     """Map and check `objects`: ``SCHEMAS["all"]`` with ``role``, ``source`` or ``target``.
 
     Source rows are mapped and checked; target rows only take part where a wanted key meets one of theirs. Runs
     one job, which ranks the separators: the messages name a free one. The rest is lazy; `objects` is read
-    three times, so keep what is costly to read.
+    three times, so keep what is costly to read. `mapped` is what `map_sources` made of them, where that is known.
     """
+    mapped = map_sources(objects, context) if mapped is None else mapped
     sources, existing = (objects.where(F.col("role") == role) for role in ("source", "target"))
-    ranked = ranked_separators(sources, context)
-    mapped = map_objects(sources, context.mapping)
-    with ThreadPoolExecutor(2) as pool:  # putting them together takes Spark seconds, on one thread each
-        tasks = [
-            pool.submit(by_itself, mapped, context, suggestion(ranked)),
-            pool.submit(collisions, mapped, existing, context),
-        ]
-        found = [task.result() for task in tasks]
+    with ThreadPoolExecutor(1) as aside:  # putting them together takes Spark seconds, on one thread each
+        met = aside.submit(collisions, mapped, existing, context)
+        ranked = ranked_separators(sources, context)
+        found = [by_itself(mapped, context, suggestion(ranked)), met.result()]
     refused = refusal({each.separator: each.conflicts for each in ranked}, context)
     if refused is not None:
         about = refused_separator(refused, context)
@@ -89,4 +91,4 @@ def _about(lowered: Lowered) -> Column:
     )
 
 
-__all__ = ["MAPPED_SCHEMA", "CheckContext", "Checked", "adjusted", "check"]
+__all__ = ["MAPPED_SCHEMA", "CheckContext", "Checked", "adjusted", "check", "map_sources"]
