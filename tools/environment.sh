@@ -47,8 +47,8 @@ make_environment() {
 install() {
   say "Installing the versions in $PINS (1.5 GB; about 2 minutes the first time)"
   if "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check "$UV" &&
-    "$VENV/bin/uv" pip install --quiet --python "$VENV/bin/python" --requirement "$PINS"; then
-    "$VENV/bin/uv" pip install --quiet --python "$VENV/bin/python" --no-deps --no-build-isolation --editable .
+    "$VENV/bin/uv" pip install --quiet --compile-bytecode --python "$VENV/bin/python" --requirement "$PINS"; then
+    "$VENV/bin/uv" pip install --quiet --compile-bytecode --python "$VENV/bin/python" --no-deps --no-build-isolation --editable .
   else
     say "uv cannot install here; pip does it, in more time"
     "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$PINS"

@@ -5,7 +5,6 @@ The context lives in memory and knows no site but the report's own folder; nothi
 
 from __future__ import annotations
 
-import importlib
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,11 +39,6 @@ class Suite:
     name: str
     frame: DataFrame
     expectations: tuple[Expectation, ...]
-
-
-def load() -> None:
-    """Import Great Expectations, which takes seconds the first time."""
-    importlib.import_module("great_expectations")
 
 
 def validate(suites: Sequence[Suite], folder: Path) -> tuple[ExpectationResult, ...]:
@@ -128,4 +122,4 @@ def _result(suite: Suite, expected: Expectation, outcome: Any, page: str) -> Exp
     )
 
 
-__all__ = ["FOLDER", "Expectation", "Suite", "load", "validate"]
+__all__ = ["FOLDER", "Expectation", "Suite", "validate"]

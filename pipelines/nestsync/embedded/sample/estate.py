@@ -52,8 +52,9 @@ class Estate:
 
     def stop(self) -> None:
         """Stop the servers; what they hold stays."""
-        for server in (self.warehouse, self.lakehouse, self.target):
-            server.stop()
+        servers = (self.warehouse, self.lakehouse, self.target)
+        with ThreadPoolExecutor(len(servers)) as pool:
+            list(pool.map(lambda server: server.stop(), servers))
         if self._lock:
             self._lock.close()
             self._lock = None

@@ -15,7 +15,7 @@ from pathlib import Path
 from nestsync.outcome import RunOutcome
 from nestsync.reports import expectations, html, junit, summary
 from nestsync.reports.facts import Digest, ExpectationResult, ReportFacts, ReportPaths, blocking_failures
-from nestsync.stages.report.digest import FILES, digest_of
+from nestsync.stages.report.digest import FILES, catalogs_of, digest_of
 from nestsync.stages.report.frames import Frames
 from nestsync.stages.report.suites import suites_of
 
@@ -29,13 +29,12 @@ def write_reports(facts: ReportFacts, folder: Path) -> ReportPaths:
     folder.mkdir(parents=True, exist_ok=True)
     for file in FILES:  # of an earlier report: a stage that did not run this time leaves none
         (folder / file).unlink(missing_ok=True)
-    with ThreadPoolExecutor(1) as pool, ExitStack() as cleanup:
-        # Great Expectations takes seconds to import; Python waits for the JVM meanwhile anyway.
-        imported = pool.submit(expectations.load)
+    with ExitStack() as cleanup, ThreadPoolExecutor(1) as aside:
         frames = Frames.of(facts, cleanup)
-        digest = digest_of(facts, frames, folder)
-        imported.result()
-        results = expectations.validate(suites_of(facts, frames, digest), folder)
+        catalogs = catalogs_of(facts.catalogs, frames.objects)
+        validated = aside.submit(expectations.validate, suites_of(facts, frames, catalogs), folder)
+        digest = digest_of(facts, frames, catalogs, folder)
+        results = validated.result()
     digest = replace(digest, expectations=results, outcome=_settled(digest, results))
     return ReportPaths(
         html=html.write(digest, folder),

@@ -6,6 +6,7 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial, reduce
 from operator import itemgetter
 from pathlib import Path
@@ -46,25 +47,28 @@ EXAMPLES = 20
 Out = TypeVar("Out")
 
 
-def digest_of(facts: ReportFacts, frames: Frames, folder: Path) -> Digest:
+def digest_of(facts: ReportFacts, frames: Frames, catalogs: tuple[CatalogRow, ...], folder: Path) -> Digest:
     """The digest of a run, and its CSV files in `folder`."""
-    findings, cases = _findings(frames, folder)
-    actions, counts = _actions(frames, folder)
+    with ThreadPoolExecutor(1) as aside:  # small jobs, which leave a core to each other
+        tree = aside.submit(_tree, frames, folder)
+        findings, cases = _findings(frames, folder)
+        actions, counts = _actions(frames, folder)
     return Digest(
         outcome=facts.outcome,
         started_at=facts.started_at,
         configuration=facts.configuration,
-        catalogs=_catalogs(facts.catalogs, frames.objects),
+        catalogs=catalogs,
         findings=findings,
         cases=cases,
         separators=_separators(facts.separators),
         actions=actions,
         action_counts=counts,
-        tree=_tree(frames, folder),
+        tree=tree.result(),
     )
 
 
-def _catalogs(catalogs: Sequence[CatalogFacts], objects: DataFrame | None) -> tuple[CatalogRow, ...]:
+def catalogs_of(catalogs: Sequence[CatalogFacts], objects: DataFrame | None) -> tuple[CatalogRow, ...]:
+    """What each of `catalogs` answered with, and each that is in `objects` alone."""
     # One row a source, kind and status: what comes to the driver does not grow with the catalog.
     counted = [] if objects is None else objects.groupBy("source", "role", "object", "status").count().collect()
     named = {catalog.name for catalog in catalogs}
@@ -274,4 +278,4 @@ def _stream(rows: Iterator[tuple[list[str], Out]], file: Path, header: Sequence[
     return Capped(tuple(kept), total, file.name)
 
 
-__all__ = ["ACTIONS_SHOWN", "EXAMPLES", "FILES", "FINDINGS_SHOWN", "NAMESPACES_SHOWN", "digest_of"]
+__all__ = ["ACTIONS_SHOWN", "EXAMPLES", "FILES", "FINDINGS_SHOWN", "NAMESPACES_SHOWN", "catalogs_of", "digest_of"]

@@ -13,14 +13,14 @@ from pyspark.sql import functions as F
 
 from nestsync.core.findings import Severity
 from nestsync.reports.expectations import Expectation, Suite
-from nestsync.reports.facts import CatalogRow, Digest, ReportFacts
+from nestsync.reports.facts import CatalogRow, ReportFacts
 from nestsync.stages.columns import quoted, shown
 from nestsync.stages.report.frames import Frames
 
 
-def suites_of(facts: ReportFacts, frames: Frames, digest: Digest) -> list[Suite]:
+def suites_of(facts: ReportFacts, frames: Frames, catalogs: Sequence[CatalogRow]) -> list[Suite]:
     """The suites of the stages that ran."""
-    suites = [_inventory(frames, digest.catalogs)]
+    suites = [_inventory(frames, catalogs)]
     if frames.findings is not None:
         suites.append(_names(frames.findings))
     if frames.actions is not None and facts.ledger is not None:
