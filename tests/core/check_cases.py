@@ -320,6 +320,35 @@ CASES = [
         {"case-collision": ['lake ["sales"] (already there)']},
     ),
     Case("what the target holds under the wanted name", [namespace("one", "sales"), there("sales")], context()),
+    # ---- dangerous, not merely lossy
+    Case(
+        "a level of which Trino sees nothing",
+        [namespace("rest", "a", " "), namespace("rest", "a")],
+        context(engines=("trino",)),
+        [("round-trip-loss", "rest", ("a", " "), ""), ("dangerous-name", "rest", ("a", " "), "")],
+        {"dangerous-name": ["a DROP SCHEMA of it drops the parent"]},
+    ),
+    Case(
+        "a level that makes a whole catalog fail in Trino",
+        [namespace("rest", "a\x1fb")],
+        context("jdbc", "jdbc", engines=("trino",)),
+        [(rule, "rest", ("a\x1fb",), "") for rule in ("reserved-character", "round-trip-loss", "dangerous-name")],
+        {"dangerous-name": ["makes SHOW SCHEMAS fail for the whole catalog"]},
+    ),
+    Case(
+        "what Gravitino refuses and keeps",
+        [namespace("rest", "x y")],
+        context(engines=("gravitino",)),
+        [("dangerous-name", "rest", ("x y",), "")],
+        {"dangerous-name": ["keeps it in the backend all the same"]},
+    ),
+    Case(
+        "a path segment that clients resolve away",
+        [namespace("rest", "."), namespace("rest", "a", "..")],
+        context(),
+        [("dangerous-name", "rest", (".",), "")],
+        {"dangerous-name": ["a request for it goes to what is above"]},
+    ),
     # ---- what could not be read
     Case(
         "by status",

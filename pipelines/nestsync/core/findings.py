@@ -54,6 +54,7 @@ RULES: dict[str, Rule] = {
         Rule("empty-level", _BLOCKING, "a level of the target identifier is empty"),
         Rule("reserved-character", _BLOCKING, "a level holds a character that the target keeps for itself"),
         Rule("round-trip-loss", _BLOCKING, "a dialect in use does not give the same levels back"),
+        Rule("dangerous-name", _BLOCKING, "an engine or a server that reads the target does harm because of this name"),
         Rule("collision", _BLOCKING, "two source identifiers want one target identifier"),
         Rule("case-collision", _BLOCKING, "two target identifiers are one where the target folds case"),
         Rule("normalization-collision", _BLOCKING, "two target identifiers are one where the target normalises to NFC"),

@@ -28,6 +28,7 @@ pytestmark = pytest.mark.spark
     "case-collision",
     "character-refused",
     "collision",
+    "dangerous-name",
     "empty-level",
     "normalization-collision",
     "not-a-table",

@@ -166,6 +166,16 @@ class CheckContext:
         return Reader(found, (catalog,) if found.name in _CATALOG_FIRST else ())
 
     @property
+    def harmed_by(self) -> tuple[str, ...]:
+        """Who of `core.dangers.READERS` reads the target, and would do harm to others because of a name in it."""
+        found = {
+            "trino": "trino" in self.engines,
+            "gravitino": any(name.startswith("gravitino") for name in self.engines),
+            "iceberg-rest": self.target is not None and self.target.system == "iceberg_rest",
+        }
+        return tuple(reader for reader, reads in found.items() if reads)
+
+    @property
     def path_options(self) -> dict[str, dict[str, str]]:
         """The options of dialects on `paths`: the configured separator, where they join levels with it."""
         joining = {name: self._joining(name) for name in ("gravitino", "gravitino-shipped")}

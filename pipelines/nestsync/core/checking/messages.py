@@ -107,6 +107,16 @@ def not_taken(system: str, reason: Text, accepted: str, *, level: bool, table: b
     return Sentence((f"{system}: ", *subject, " ", *reason), (f"what {system} takes: {accepted}; ", *hint))
 
 
+def dangerous(reason: str, accepted: str) -> Sentence:
+    """A reader of the target does harm to others because of a level, for this `reason`."""
+    return Sentence((*_LEVEL, f" {reason}"), (f"accepted is {accepted}; ", *_RENAME))
+
+
+def kept_in_backend(refused: Sentence) -> Sentence:
+    """What Gravitino has `refused`, and what it does about it all the same."""
+    return Sentence((*refused.message, ", and Gravitino keeps it in the backend all the same"), refused.hint)
+
+
 def collision(how: str, *, table: bool) -> Sentence:
     """Others want the same in the target; `how` says what makes it the same (``{}`` stands for the others)."""
     before, after = how.split("{}")

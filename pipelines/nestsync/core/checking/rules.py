@@ -6,11 +6,13 @@ Everything here has its column expression in `nestsync.stages.check`; a property
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from nestsync.core.capabilities import capabilities
 from nestsync.core.checking import messages
 from nestsync.core.checking.context import CheckContext
 from nestsync.core.checking.messages import Sentence, Slot, fill
+from nestsync.core.dangers import dangers
 from nestsync.core.dialects import Dialect, NameRefused, Refusal
 from nestsync.core.findings import Finding, Severity
 from nestsync.core.identifiers import Identifier, Levels, quoted, shown
@@ -18,6 +20,8 @@ from nestsync.core.mapping import Mapped, map_identifier
 
 NAMESPACE = "namespace"
 UNREADABLE, EMPTY, UNSUPPORTED, NOT_A_TABLE = "unreadable", "empty", "unsupported", "not-a-table"
+DANGEROUS = "dangerous-name"
+
 MOVED = ("ok", UNREADABLE)
 """The statuses of objects that are what they are called, or will be once they can be read."""
 
@@ -102,6 +106,8 @@ def hits(placed: Placed, context: CheckContext, free: str | None) -> Iterator[Hi
         yield from _capabilities(target, context)
     for reader in context.readers():
         yield from _in_engine(reader.sees(target), reader.dialect)
+    for harming in context.harmed_by:
+        yield from _dangers(target.levels, harming)
 
 
 def _status(subject: Subject) -> Iterator[Hit]:
@@ -206,6 +212,18 @@ def _not_taken(system: str, refusals: list[Refusal], *, of_levels: bool) -> Iter
         reason = messages.refused_because(rule, refusal.reason, level=level)
         sentence = messages.not_taken(system, reason, refusal.accepted, level=level, table=not of_levels)
         yield Hit(rule, of_levels, sentence, level=refusal.level or "", character=refusal.character or "")
+
+
+def _dangers(levels: Levels, reader: str) -> Iterator[Hit]:
+    """What `reader` does to others because of `levels`, each kind of harm once. Empty levels are nobody's to keep."""
+    if reader == "gravitino":
+        system = capabilities(reader)
+        refused = [r for r in system.refusals(levels) if r.rule != "empty-level"]
+        for hit in _not_taken(system.title, refused, of_levels=True):
+            yield replace(hit, rule=DANGEROUS, sentence=messages.kept_in_backend(hit.sentence))
+        return
+    for reason, harm in {each.reason: each for each in reversed(dangers(reader, levels))}.items():
+        yield Hit(DANGEROUS, True, messages.dangerous(reason, harm.accepted), level=harm.level or "")
 
 
 def finding(placed: Placed, hit: Hit, context: CheckContext) -> Finding:

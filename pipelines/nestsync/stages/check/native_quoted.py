@@ -90,7 +90,7 @@ class NativeTrino(Native[Trino]):
         top = F.get(levels, F.lit(0))
         yield self.case(F.size(levels) == 0, None)
         yield self.case((F.size(levels) == 1) & F.lower(top).isin(*OWN_SCHEMAS), top, OWN_SCHEMAS[0])
-        yield self.case(F.exists(levels, _has_unit), first(levels, _has_unit), "\x1f")
+        yield self.case(F.exists(levels, has_unit), first(levels, has_unit), "\x1f")
         reasons = (Reason(self.refusal(witness), holds) for holds, witness in _TRINO_LEVELS)
         yield Case(F.exists(levels, _trino_loses), first(levels, _trino_loses), tuple(reasons))
 
@@ -112,11 +112,13 @@ class NativeTrino(Native[Trino]):
         return F.when(text != "", F.filter(parts, lambda part: part != ""))
 
 
-def _has_unit(level: Column) -> Column:
+def has_unit(level: Column) -> Column:
+    """Whether `level` holds U+001F."""
     return level.contains("\x1f")
 
 
-def _unseen(level: Column) -> Column:
+def unseen(level: Column) -> Column:
+    """Whether Trino finds nothing in `level`: blanks and dots alone."""
     return F.btrim(level, F.lit(BLANKS + ".")) == ""
 
 
@@ -133,7 +135,7 @@ def _upper(text: Column) -> Column:
 
 
 _TRINO_LEVELS: tuple[tuple[Callable[[Column], Column], str], ...] = (
-    (_unseen, " "),
+    (unseen, " "),
     (_dotted, "a.b"),
     (_trimmed, " a"),
     (_upper, "A"),
@@ -142,7 +144,7 @@ _TRINO_LEVELS: tuple[tuple[Callable[[Column], Column], str], ...] = (
 
 
 def _trino_loses(level: Column) -> Column:
-    return _unseen(level) | _dotted(level) | _trimmed(level) | _upper(level)
+    return unseen(level) | _dotted(level) | _trimmed(level) | _upper(level)
 
 
 def _double_quoted(text: Column) -> Column:

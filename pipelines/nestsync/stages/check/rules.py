@@ -10,13 +10,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
+from nestsync.core.capabilities import capabilities
 from nestsync.core.checking import messages
 from nestsync.core.checking.context import CheckContext
 from nestsync.core.checking.messages import Sentence, Slot
-from nestsync.core.checking.rules import MOVED, NAMESPACE, STATUS_RULES, said_elsewhere
+from nestsync.core.checking.rules import DANGEROUS, MOVED, NAMESPACE, STATUS_RULES, said_elsewhere
 from nestsync.core.dialects import Dialect, Refusal
 from nestsync.core.findings import Severity
 from nestsync.schemas import FINDING_FIELDS, LEVELS
+from nestsync.stages.check.harms import harms
 from nestsync.stages.check.hits import Chain, fault, read_back
 from nestsync.stages.check.local import local_frame
 from nestsync.stages.check.native import first
@@ -39,7 +41,7 @@ class RowRules:
     def chains(self) -> list[Chain]:
         """One chain for each thing that can be wrong at the same time. Rows without a target are not to be asked."""
         moved = F.col("status").isin(*MOVED)
-        of_names = [*self._in_sources(), *self._of_levels(), *self._in_target(), *self._in_engines()]
+        of_names = [*self._in_sources(), *self._of_levels(), *self._in_target(), *self._in_engines(), *self._dangers()]
         return [self._status(), *(chain.only_where(moved) for chain in of_names)]
 
     def code(self, rule: str, of_levels: bool, sentence: Sentence, severity: Severity | None = None) -> int:
@@ -101,6 +103,22 @@ class RowRules:
             levels = F.col("target_levels")
             seen = F.concat(F.array(*map(F.lit, reader.before)), levels) if reader.before else levels
             yield self._written(reader.dialect, seen, rule=lambda _: "round-trip-loss", said=lambda _: False)
+
+    def _dangers(self) -> Iterator[Chain]:
+        """What readers of the target do to others because of its levels."""
+        levels = F.col("target_levels")
+
+        def kept(_rule: str, of_levels: bool, sentence: Sentence) -> int:
+            return self.code(DANGEROUS, of_levels, messages.kept_in_backend(sentence))
+
+        for reader in self.context.harmed_by:
+            if reader == "gravitino":
+                yield from SystemRules(capabilities(reader), kept).of_levels(levels)
+            for harm in harms(reader, levels):
+                chain = Chain()
+                sentence = messages.dangerous(harm.reason, harm.accepted)
+                chain.add_level(harm.condition, harm.level, [(None, self.code(DANGEROUS, True, sentence))])
+                yield chain
 
     def _written(
         self, dialect: Dialect, levels: Column, *, rule: Callable[[Refusal], str], said: Callable[[Refusal], bool]

@@ -31,9 +31,13 @@ class SystemRules:
 
     def chains(self, levels: Column, name: Column) -> Iterator[Chain]:
         """One chain a rule and part; `name` is null for a namespace."""
+        yield from self.of_levels(levels)
+        yield from (chain.only_where(name.isNotNull()) for chain in self._name(levels, name))
+
+    def of_levels(self, levels: Column) -> Iterator[Chain]:
+        """One chain a rule about the levels."""
         yield self._depth(levels)
         yield from self._levels(levels)
-        yield from (chain.only_where(name.isNotNull()) for chain in self._name(levels, name))
 
     def _depth(self, levels: Column) -> Chain:
         chain, most, shape = Chain(), self.system.most_depth, self.system.shape
