@@ -34,6 +34,10 @@ test-engines: .venv/.made ## Names against real engines and further servers (Tri
 	$(BIN)/python -m pytest tests/engines --write-seen
 	$(BIN)/python tools/generate_docs.py
 
+.PHONY: mutations
+mutations: .venv/.made ## Break every rule about names on purpose, and see its test turn red (4 minutes)
+	$(BIN)/python tools/mutations.py
+
 .PHONY: lint
 lint: .venv/.made ## Style, types and the layers
 	$(BIN)/ruff check
