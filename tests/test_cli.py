@@ -257,6 +257,19 @@ def test_ctrl_c_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err.startswith("error [interrupted] interrupted\n  hint: --run-id goes on")
 
 
+def test_a_signal_is_told_also_where_spark_ended_with_it(capsys: pytest.CaptureFixture[str]) -> None:
+    def work(_ui: Ui, _confirm: Confirm) -> RunOutcome:
+        try:
+            raise SystemExit(128 + signal.SIGTERM)
+        finally:
+            raise errors.RunNotFound("the session is gone")  # noqa: RUF100, B012
+
+    assert ended(work, Manner(json=True)) == 128 + signal.SIGTERM
+    said = capsys.readouterr()
+    assert json.loads(said.out)["error"]["code"] == "terminated"
+    assert said.err.startswith("error [terminated] terminated\n  hint: --run-id goes on")
+
+
 def test_a_scheduler_s_sigterm_lets_the_command_tidy_up(tmp_path: Path) -> None:
     script = f"""
         import time

@@ -60,19 +60,34 @@ def carry_out(command: str, manner: Manner, work: Work, *, config_file: Path | N
     try:
         with closing(ui), _standard_output_kept(manner.json):
             outcome = work(ui, _confirmation(manner, ui))
-    except KeyboardInterrupt:
-        failure = Failure(
-            INTERRUPTED, "interrupted", "interrupted", hint="--run-id goes on with a run where it stopped"
-        )
-    except NestsyncError as error:
-        failure = Failure.of(error)
-    except Exception as error:
-        failure = _unexpected(error, command, manner, config_file)
+    except BaseException as error:  # a signal, too, ends in a message and one document
+        failure = _failure(error, command, manner, config_file)
     else:
         _show(outcome, command, manner)
         raise typer.Exit(outcome.exit_code if isinstance(outcome, RunOutcome) else 0)
     _show_failure(failure, command, manner, stay_silent=manner.json and joined)
     raise typer.Exit(failure.exit_code)
+
+
+def _failure(error: BaseException, command: str, manner: Manner, config_file: Path | None) -> Failure:
+    ended = _ended_by(error)
+    if isinstance(ended, KeyboardInterrupt):
+        return Failure(INTERRUPTED, "interrupted", "interrupted", hint=_GO_ON)
+    if isinstance(ended, SystemExit):  # how `cli.main` answers a signal
+        return Failure(ended.code if isinstance(ended.code, int) else 1, "terminated", "terminated", hint=_GO_ON)
+    if isinstance(error, NestsyncError):
+        return Failure.of(error)
+    return _unexpected(error, command, manner, config_file)
+
+
+_GO_ON = "--run-id goes on with a run where it stopped"
+
+
+def _ended_by(error: BaseException | None) -> BaseException | None:
+    """The signal that ended the command, where `error` is one, or came up while one was handled: Spark ends with us."""
+    while error is not None and isinstance(error, Exception):
+        error = error.__context__
+    return error
 
 
 @contextmanager
@@ -195,7 +210,7 @@ def _print_failure(stream: TextIO, failure: Failure) -> None:
         write_line(stream, f"  hint: {visible(failure.hint)}")
 
 
-def _unexpected(error: Exception, command: str, manner: Manner, config_file: Path | None) -> Failure:
+def _unexpected(error: BaseException, command: str, manner: Manner, config_file: Path | None) -> Failure:
     text = "".join(traceback.format_exception(error))
     if manner.debug:
         sys.stderr.write(text)

@@ -11,7 +11,13 @@ from nestsync.catalogs.base import CatalogOptions, PathText
 
 
 def _token_endpoint(text: str) -> str:
-    parts = urlsplit(text)
+    try:
+        parts = urlsplit(text)
+        odd = parts.port == 0 or any(character.isspace() for character in parts.netloc)
+    except ValueError as error:
+        raise ValueError(f"it is no address ({error}); write http://host:port or https://host") from error
+    if odd:
+        raise ValueError("it is no address: a host has no blanks, and a port is a number from 1 to 65535")
     if parts.username is not None or parts.password is not None:
         raise ValueError("it must not hold a user or a password; name environment variables instead (credential_env)")
     if parts.scheme not in ("http", "https") or not parts.hostname:
