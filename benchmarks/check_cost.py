@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from nestsync.core.checking import CheckContext, DialectUse, Subject, Target
@@ -27,6 +27,7 @@ from nestsync.core.mapping import Mapping, MappingRule
 from nestsync.session import open_session
 from nestsync.stages.check import check
 from nestsync.stages.check.fates import fates
+from nestsync.stages.columns import as_declared
 from tests.stages.check.frames import OBJECTS
 
 ROUNDS = 3
@@ -65,12 +66,9 @@ def identifiers(spark: SparkSession, rows: int) -> DataFrame:
         "status": F.lit("ok"),
     }
 
-    def column(name: str) -> Column:
-        return columns.get(name, F.lit(None))
-
-    return spark.range(rows, numPartitions=max(8, rows // 250_000)).select(
-        *(column(field.name).cast(field.dataType).alias(field.name) for field in OBJECTS)
-    )
+    nothing = {field.name: F.lit(None).cast(field.dataType) for field in OBJECTS if field.name not in columns}
+    numbers = spark.range(rows, numPartitions=max(8, rows // 250_000))
+    return as_declared(numbers, OBJECTS.fields, columns | nothing)
 
 
 def plain(frame: DataFrame) -> None:
