@@ -61,7 +61,7 @@ Sources = Annotated[
     typer.Option(
         "--source",
         metavar="NAME",
-        help="A source to read, may be given again; the others of the run stay as they are. All by default.",
+        help="A source, or the target, to read; may be given again. What else the run has stays. All by default.",
         autocompletion=complete_sources,
     ),
 ]

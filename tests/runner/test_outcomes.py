@@ -114,3 +114,10 @@ def test_what_to_do_next(
 ) -> None:
     said = next_steps(exit_code=exit_code, run_id="r1", config="c.yaml", stages=stages(**counts), separators=separators)
     assert said == steps
+
+
+def test_what_the_inventory_lacks_comes_before_the_check() -> None:
+    said = next_steps(
+        exit_code=0, run_id="r1", config="c.yaml", stages=stages(**READ), separators=[], unread=["lake", "target"]
+    )
+    assert said == ("nestsync inventory -c c.yaml --run-id r1 --source lake --source target",)

@@ -194,6 +194,7 @@ class _Pass:
                 config=str(context.config.path),
                 stages=self.outcomes,
                 separators=check.get("separators", ()),
+                unread=[catalog.name for catalog in context.catalogs() if catalog.name not in context.facts(BEGINS)],
             ),
             report=self.report,
             plan_hash=context.facts("plan").get("hash"),

@@ -63,9 +63,18 @@ def _done(counts: Mapping[str, Mapping[str, int]]) -> str:
 
 
 def next_steps(
-    *, exit_code: int, run_id: str, config: str, stages: Sequence[StageOutcome], separators: Sequence[Mapping[str, Any]]
+    *,
+    exit_code: int,
+    run_id: str,
+    config: str,
+    stages: Sequence[StageOutcome],
+    separators: Sequence[Mapping[str, Any]],
+    unread: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """What to do next: commands to paste, or what to change in the configuration."""
+    """What to do next: commands to paste, or what to change in the configuration.
+
+    `unread` are the catalogs that the run's inventory lacks, the target among them.
+    """
     done = {stage.stage for stage in stages}
     if exit_code == 3:
         return (*_suggestions(separators), f"nestsync run -c {config}")
@@ -75,6 +84,9 @@ def next_steps(
         return (f"nestsync run -c {config}",)
     if exit_code != 0 or "verify" in done:
         return ()
+    if unread:
+        named = "".join(f" --source {name}" for name in unread)
+        return (f"nestsync inventory -c {config} --run-id {run_id}{named}",)
     following = {"inventory": "check", "check": "plan", "plan": "apply", "apply": "verify", "verify": "report"}
     last = next((stage.stage for stage in reversed(stages) if stage.stage in following), None)
     return (f"nestsync {following[last]} -c {config} --run-id {run_id}",) if last else ()
