@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class StageOutcome:
-    """How one stage went: `status` is ``ok``, ``blocked`` or ``failed``, `seconds` is wall time."""
+    """How one stage went: `status` is ``ok``, ``blocked`` or ``failed`` (or ``started``), `seconds` wall time."""
 
     stage: str
     status: str
