@@ -98,6 +98,7 @@ def _catalogs(place: Path, ui: Ui) -> Iterator[dict[str, CountingProxy]]:
 def _start_spark(place: Path) -> None:
     """Start the session that all passes share; the servers' addresses are not known yet, and not needed for that."""
     folder = place / "conf"
+    runner.prepare(STAGES)
     _write_configurations(folder, NOT_YET | {"datasets": str(folder)})
     config = load(folder / f"{PASSES[0].configuration}.yaml")
     open_session(config.spark.master, config.spark.conf, log=config.workspace / "logs" / "spark.log")

@@ -32,6 +32,8 @@ _DELTA = {
     # for every column) a commit of ten rows takes half a minute.
     "spark.databricks.delta.snapshotPartitions": "2",
     "spark.databricks.delta.stats.collect": "false",
+    # A checkpoint takes ten commits' time and more, and reading a hundred small commits hardly longer than ten.
+    "spark.databricks.delta.properties.defaults.checkpointInterval": "100",
     "spark.sql.session.timeZone": "UTC",
     # A stage is one wide select: deriving null filters from it takes the optimizer longer than all its other rules.
     "spark.sql.constraintPropagation.enabled": "false",

@@ -8,7 +8,9 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -39,6 +41,11 @@ class Suite:
     name: str
     frame: DataFrame
     expectations: tuple[Expectation, ...]
+
+
+def load_ahead() -> None:
+    """Load Great Expectations, which takes seconds, in the background: before `validate` is called."""
+    Thread(target=import_module, args=("great_expectations",), daemon=True).start()
 
 
 def validate(suites: Sequence[Suite], folder: Path) -> tuple[ExpectationResult, ...]:
@@ -122,4 +129,4 @@ def _result(suite: Suite, expected: Expectation, outcome: Any, page: str) -> Exp
     )
 
 
-__all__ = ["FOLDER", "Expectation", "Suite", "validate"]
+__all__ = ["FOLDER", "Expectation", "Suite", "load_ahead", "validate"]
