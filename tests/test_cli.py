@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from nestsync import __version__, errors
 from nestsync.cli import app
-from nestsync.errors import NestsyncError
+from nestsync.errors import CatalogUnreachable, NestsyncError
 from nestsync.outcome import RunOutcome, StageOutcome
 from nestsync.runfiles import RunFiles
 from nestsync.shell import Manner, Work, carry_out
@@ -147,7 +147,42 @@ def test_machines_get_one_document_for_a_failure_too(tmp_path: Path) -> None:
     assert document["exit_code"] == done.returncode == 2
     assert document["error"]["code"] == "configuration"
     assert document["error"]["where"] == str(tmp_path / "none.yaml")
+    assert set(document) == set(outcome().as_json()) | {"error"}
     assert "there is no such file" in done.stderr
+
+
+def test_a_run_that_was_stopped_is_told_as_far_as_it_came(capsys: pytest.CaptureFixture[str]) -> None:
+    stopped = outcome(5, error=CatalogUnreachable("it does not answer", where="flat", hint="start it"))
+    assert ended(lambda _ui, _confirm: stopped, Manner(json=True)) == 5
+    said = capsys.readouterr()
+    document = json.loads(said.out)
+    error = {"code": "catalog-unreachable", "what": "it does not answer", "where": "flat", "hint": "start it"}
+    assert document == stopped.as_json() | {"error": error | {"problems": []}}
+    assert said.err.splitlines() == ["error [catalog-unreachable] flat: it does not answer", "  hint: start it"]
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        pytest.param("check", "there is no run yet", id="no-run"),
+        pytest.param("plan", "there is no run yet", id="no-run-to-plan"),
+    ],
+)
+def test_a_stage_that_cannot_begin_says_so_before_spark_starts(tmp_path: Path, command: str, said: str) -> None:
+    done = nestsync(command, "-c", str(config_file(tmp_path)))
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "starting Spark" not in done.stderr
+
+
+def test_a_stage_without_the_one_before_it_says_so_before_spark_starts(tmp_path: Path) -> None:
+    file = config_file(tmp_path)
+    RunFiles(tmp_path / "space").update_summary("r1", "inventory", {"flat": {"role": "source"}})
+    done = nestsync("plan", "-c", str(file), "--run-id", "r1")
+    assert done.returncode == 2
+    assert "run r1 has no check yet" in done.stderr
+    assert f"nestsync check -c {file} --run-id r1" in done.stderr
+    assert "starting Spark" not in done.stderr
 
 
 # ---- how it went

@@ -146,6 +146,8 @@ def _take(number: int, demo: DemoPass, place: Path, proxies: dict[str, CountingP
     ui.note(f"pass {number} of {len(PASSES)}, {demo.title} ({configuration})")
     started = time.monotonic()
     outcome = runner.run(load(configuration), "run", STAGES, None, None, ui, lambda question: True)
+    if outcome.error is not None:  # no later pass could go better
+        raise outcome.error
     seconds = time.monotonic() - started
     ui.note(f"exit {outcome.exit_code}: {outcome.verdict}")
     for step in outcome.next_steps:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nestsync.core.errors import NestsyncError
+
 
 @dataclass(frozen=True, slots=True)
 class StageOutcome:
@@ -30,13 +32,15 @@ class RunOutcome:
     next_steps: tuple[str, ...] = ()
     report: Path | None = None
     plan_hash: str | None = None
+    error: NestsyncError | None = None
+    """What stopped the run before there was anything to report on."""
 
     def counts(self, stage: str) -> dict[str, int]:
         """What `stage` counted, summed over its rows; empty where it did not run."""
         return {key: value for found in self.stages if found.stage == stage for key, value in found.counts.items()}
 
     def as_json(self) -> dict[str, Any]:
-        """The machine-readable summary (``--json``): the fields, with the report as text."""
+        """The machine-readable summary (``--json``) without the error: the fields, with the report as text."""
         return {
             "run_id": self.run_id,
             "command": self.command,

@@ -62,10 +62,13 @@ def carry_out(command: str, manner: Manner, work: Work, *, config_file: Path | N
             outcome = work(ui, _confirmation(manner, ui))
     except BaseException as error:  # a signal, too, ends in a message and one document
         failure = _failure(error, command, manner, config_file)
+        told = RunOutcome("", command, failure.exit_code, failure.what)
     else:
-        _show(outcome, command, manner)
-        raise typer.Exit(outcome.exit_code if isinstance(outcome, RunOutcome) else 0)
-    _show_failure(failure, command, manner, stay_silent=manner.json and joined)
+        if not isinstance(outcome, RunOutcome) or outcome.error is None:
+            _show(outcome, command, manner)
+            raise typer.Exit(outcome.exit_code if isinstance(outcome, RunOutcome) else 0)
+        failure, told = Failure.of(outcome.error), outcome
+    _show_failure(failure, told, manner, stay_silent=manner.json and joined)
     raise typer.Exit(failure.exit_code)
 
 
@@ -185,12 +188,12 @@ class Failure:
         return cls(error.exit_code, error.code, error.what, error.where, error.hint, problems)
 
 
-def _show_failure(failure: Failure, command: str, manner: Manner, *, stay_silent: bool) -> None:
+def _show_failure(failure: Failure, told: RunOutcome, manner: Manner, *, stay_silent: bool) -> None:
+    """Show `failure`; `told` is how far the command came."""
     if manner.json:
         error = {"code": failure.code, "what": failure.what, "where": failure.where, "hint": failure.hint}
-        document = {"command": command, "exit_code": failure.exit_code, "verdict": failure.what}
         with _reader_may_leave():
-            _print_json(document | {"error": error | {"problems": list(failure.problems)}})
+            _print_json(told.as_json() | {"error": error | {"problems": list(failure.problems)}})
     if not stay_silent:
         _print_failure(sys.stderr, failure)
 

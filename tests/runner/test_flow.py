@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -206,10 +207,11 @@ def test_a_catalog_that_is_down_stops_the_run_and_is_named(
 ) -> None:
     config = configuration(tmp_path, source, door)
     source.stop()
-    with pytest.raises(CatalogUnreachable, match=r"flat.*127\.0\.0\.1") as stopped:
-        take(config)
-    assert stopped.value.exit_code == 5
-    assert door.writes == ()
+    stopped = take(config)
+    assert (stopped.exit_code, stopped.report, door.writes) == (5, None, ())
+    assert isinstance(stopped.error, CatalogUnreachable)
+    assert re.search(r"flat.*127\.0\.0\.1", str(stopped.error))
+    assert [(stage.stage, stage.status) for stage in stopped.stages] == [("inventory", "failed")]
 
 
 def test_a_changed_configuration_needs_another_check(

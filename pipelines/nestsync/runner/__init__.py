@@ -19,8 +19,8 @@ from nestsync.config import Config
 from nestsync.errors import NestsyncError, RunNotFound
 from nestsync.outcome import RunOutcome, StageOutcome
 from nestsync.reports.expectations import load_ahead
-from nestsync.runfiles import checked_run_id
-from nestsync.runner.context import RunContext
+from nestsync.runfiles import RunFiles, checked_run_id
+from nestsync.runner.context import RunContext, demand
 from nestsync.runner.outcomes import next_steps, verdict
 from nestsync.runner.progress import watched
 from nestsync.runner.reading import checked, inventory
@@ -33,6 +33,8 @@ from nestsync.workspace import Workspace
 
 BEGINS = "inventory"
 """The stage that a new run begins with; every other one goes on with a run."""
+STANDS_ON = {"check": "inventory", "plan": "check", "apply": "plan", "verify": "plan"}
+"""What must have run before a stage, in this process or another."""
 DOING = {
     "inventory": "reading the catalogs",
     "check": "mapping and checking every name",
@@ -57,19 +59,23 @@ def run(
     `run_id` None is a new run where `stages` begin with the inventory, and the latest one otherwise. `sources`
     restricts the inventory. `confirm` is asked once, before anything is written to the target.
 
-    Raises `NestsyncError` where there is nothing to report on: no configuration to stand on, no such run, or a
-    catalog that does not answer. Everything after that ends in the outcome, with its exit code.
+    Raises `NestsyncError` where no run could begin: no configuration to stand on, or no such run. Everything after
+    that ends in the outcome, with its exit code; its error is what left nothing to report on, such as a catalog that
+    does not answer.
     """
+    files = RunFiles(config.workspace)
+    taken = _run_id(files, run_id, new=stages[0] == BEGINS)
+    if stages[0] in STANDS_ON:  # said now, and not after Spark has started
+        demand(files, taken, STANDS_ON[stages[0]], config)
     if SparkSession.getActiveSession() is None:
         prepare(stages)
         ui.stage_started("spark", "starting Spark")
     spark = open_session(config.spark.master, config.spark.conf, log=config.workspace / "logs" / "spark.log")
-    workspace = Workspace(spark, config.workspace)
     context = RunContext(
         spark=spark,
-        workspace=workspace,
+        workspace=Workspace(spark, config.workspace),
         config=config,
-        run_id=_run_id(workspace, run_id, new=stages[0] == BEGINS),
+        run_id=taken,
         command=command,
         started_at=datetime.now(UTC),
         ui=ui,
@@ -88,7 +94,7 @@ def prepare(stages: Sequence[str]) -> None:
         load_ahead()
 
 
-def _run_id(workspace: Workspace, wanted: str | None, *, new: bool) -> str:
+def _run_id(workspace: RunFiles, wanted: str | None, *, new: bool) -> str:
     if wanted is not None:
         if not new:
             workspace.summary(wanted)  # raises for a run that is not there
@@ -111,12 +117,15 @@ class _Pass:
         self.outcomes: list[StageOutcome] = []
         self.exit_code = 0
         self.report: Path | None = None
+        self.stopped: NestsyncError | None = None
 
     def take(self) -> RunOutcome:
         with ThreadPoolExecutor(1) as aside:  # while the first stage waits for others
             begun = aside.submit(self._record, [StageOutcome(self.stages[0], "started", 0.0, {})])
             try:
                 for stage in self.stages:
+                    if self.stopped is not None:
+                        break
                     if stage == "report":
                         self._report()
                     elif self.exit_code == 0 or self._goes_on(stage):
@@ -139,8 +148,8 @@ class _Pass:
         except NestsyncError as error:
             self._finished(StageOutcome(stage, "failed", time.monotonic() - started, {}, str(error)))
             self.exit_code = max(self.exit_code, error.exit_code)
-            if stage == BEGINS or not self.context.facts("inventory"):
-                raise
+            if stage == BEGINS or not self.context.facts(BEGINS):
+                self.stopped = error
             return
         code = self._code(stage, counts)
         status = {0: "ok", 3: "blocked"}.get(code, "failed")
@@ -206,6 +215,7 @@ class _Pass:
             ),
             report=self.report,
             plan_hash=context.facts("plan").get("hash"),
+            error=self.stopped,
         )
 
     def _record(self, outcomes: Sequence[StageOutcome]) -> None:

@@ -20,6 +20,7 @@ from nestsync.core.checking import CheckContext, DialectUse, Target
 from nestsync.core.claims import PropertyKeys
 from nestsync.core.wanted import WantedSettings
 from nestsync.errors import ConfigurationError
+from nestsync.runfiles import RunFiles
 from nestsync.session import our_errors
 from nestsync.stages.inventory import CatalogRef
 from nestsync.stages.journal import read_journal
@@ -182,24 +183,33 @@ class RunContext:
 
     def facts(self, stage: str) -> dict[str, Any]:
         """What `stage` left in this run's summary; empty where it did not run."""
-        known = self.workspace.summary(self.run_id) if self.workspace.has_summary(self.run_id) else {}
-        found: dict[str, Any] = known.get(stage, {})
-        return found
+        return _facts(self.workspace, self.run_id, stage)
 
     def demand(self, stage: str) -> dict[str, Any]:
         """What `stage` left. Raises `ConfigurationError` where it did not run."""
-        found = self.facts(stage)
-        if not found:
-            raise ConfigurationError(
-                f"run {self.run_id} has no {stage} yet",
-                where=str(self.workspace.root),
-                hint=f"nestsync {stage} -c {self.config.path} --run-id {self.run_id}",
-            )
-        return found
+        return demand(self.workspace, self.run_id, stage, self.config)
 
     def note(self, stage: str, **facts: Any) -> None:
         """Leave `facts` of `stage` for the stages that follow, in whatever process."""
         self.workspace.update_summary(self.run_id, stage, facts)
+
+
+def demand(files: RunFiles, run_id: str, stage: str, config: Config) -> dict[str, Any]:
+    """What `stage` left in the summary of `run_id`. Raises `ConfigurationError` where it did not run."""
+    found = _facts(files, run_id, stage)
+    if not found:
+        raise ConfigurationError(
+            f"run {run_id} has no {stage} yet",
+            where=str(files.root),
+            hint=f"nestsync {stage} -c {config.path} --run-id {run_id}",
+        )
+    return found
+
+
+def _facts(files: RunFiles, run_id: str, stage: str) -> dict[str, Any]:
+    known = files.summary(run_id) if files.has_summary(run_id) else {}
+    found: dict[str, Any] = known.get(stage, {})
+    return found
 
 
 def _canonical(value: object) -> str:
@@ -220,4 +230,4 @@ def _ref(catalog: CatalogConfig, role: str) -> CatalogRef:
     return CatalogRef(catalog.name, catalog.system, catalog.options, role)
 
 
-__all__ = ["RunContext"]
+__all__ = ["RunContext", "demand"]
