@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import reduce
-from operator import or_
+from operator import and_, or_
 
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from nestsync.core.checking.context import CheckContext, Reader
 from nestsync.core.checking.fates import Ending, FateRow, Way, at_hop, ways
+from nestsync.core.checking.ordinary import lossless
 from nestsync.core.checking.rules import MOVED, NAMESPACE
 from nestsync.core.identifiers import Levels
 from nestsync.core.matrix import Fate
 from nestsync.schemas import LEVELS
 from nestsync.stages.check.columns import native
 from nestsync.stages.check.native import Case
+from nestsync.stages.check.ordinary import is_ordinary
 
 _LOSSLESS = 0
+_EVERY_WAY = -1
 _FATES = (Fate.REFUSED, Fate.LOSSY)
 
 
@@ -31,26 +34,59 @@ def fates(mapped: DataFrame, context: CheckContext) -> list[FateRow]:
     namespaces = mapped.where(
         (F.col("object") == NAMESPACE) & F.col("target_levels").isNotNull() & F.col("status").isin(*MOVED)
     ).select("source", "levels", "target_levels", F.xxhash64("levels").alias("hash"))
-    pairs = F.array(*(F.struct(F.lit(i).alias("way"), _code(way).alias("code")) for i, way in enumerate(every)))
     # The hash stands for one example: it fits into the hash table of the counting, levels do not.
     counted = (
-        namespaces.select("source", "hash", F.explode(pairs).alias("of"))
-        .where(F.col("of.code").isNotNull())
+        namespaces.select("source", "hash", F.explode(_codes(every, context)).alias("of"))
         .groupBy("source", "of.way", "of.code")
         .agg(F.count(F.lit(1)).alias("count"), F.min("hash").alias("example"))
         .collect()
     )
     examples = _examples(namespaces, (row["example"] for row in counted if row["code"] != _LOSSLESS))
-    rows = (_row(row, every[row["way"]], examples) for row in counted)
+    rows = (
+        _row(source, every[way], code, count, examples.get((source, example)))
+        for (source, way, code), (count, example) in _summed(counted, every).items()
+    )
     return sorted(rows, key=lambda row: (every.index(row.way), row.source, row.ending.hop, row.ending.fate))
 
 
-def _code(way: Way) -> Column:
-    """How `way` ends for a row: 0 where all is well, else its hop and fate; null for sources that it is not about."""
+def _codes(every: tuple[Way, ...], context: CheckContext) -> Column:
+    """How the ways end for a row: pairs of a way's number and its code, or one pair where all of them end well."""
+    flags = [_comes_back(way, context) for way in every]
+    codes = [F.struct(F.lit(i).alias("way"), _code(way, flags[i]).alias("code")) for i, way in enumerate(every)]
+    told = F.filter(F.array(*codes), lambda pair: pair["code"].isNotNull())
+    well = F.array(F.struct(F.lit(_EVERY_WAY).alias("way"), F.lit(_LOSSLESS).alias("code")))
+    return F.when(reduce(and_, flags, F.lit(True)), well).otherwise(told)
+
+
+def _comes_back(way: Way, context: CheckContext) -> Column:
+    """Whether one look says that `way` ends well, or is not about the row."""
+    ordinary, nameless = lossless(way, context), F.lit(None).cast("string")
+    if way.sources is None:
+        return is_ordinary(ordinary, F.col("target_levels"), nameless)
+    return ~_is_about(way) | is_ordinary(ordinary, F.col("levels"), nameless)
+
+
+def _is_about(way: Way) -> Column:
+    return F.lit(True) if way.sources is None else F.col("source").isin(*sorted(way.sources))
+
+
+def _code(way: Way, well: Column) -> Column:
+    """How `way` ends for a row: 0 where all is `well`, else its hop and fate; null for sources that it is not about."""
     levels = F.col("target_levels" if way.sources is None else "levels")
     ends = (F.when(fate.isNotNull(), fate + 2 * number) for number, fate in _hops(way.hops, levels))
-    code = F.coalesce(*ends, F.lit(_LOSSLESS))
-    return code if way.sources is None else F.when(F.col("source").isin(*sorted(way.sources)), code)
+    code = F.when(well, F.lit(_LOSSLESS)).otherwise(F.coalesce(*ends, F.lit(_LOSSLESS)))
+    return F.when(_is_about(way), code)
+
+
+def _summed(counted: Iterable[Row], every: tuple[Way, ...]) -> dict[tuple[str, int, int], tuple[int, int]]:
+    """How many, and the hash of one of them, by source, way and code."""
+    told: dict[tuple[str, int, int], tuple[int, int]] = {}
+    for row in counted:
+        about = [i for i, way in enumerate(every) if way.sources is None or row["source"] in way.sources]
+        for way in about if row["way"] == _EVERY_WAY else [row["way"]]:
+            key = (row["source"], way, row["code"])
+            told[key] = (told.get(key, (0, 0))[0] + row["count"], row["example"])
+    return told
 
 
 def _hops(hops: Iterable[Reader], levels: Column) -> Iterable[tuple[int, Column]]:
@@ -88,13 +124,13 @@ def _examples(namespaces: DataFrame, hashes: Iterable[int]) -> dict[tuple[str, i
     return {(row["source"], row["hash"]): (tuple(row["levels"]), tuple(row["target_levels"])) for row in found}
 
 
-def _row(row: Row, way: Way, examples: dict[tuple[str, int], tuple[Levels, Levels]]) -> FateRow:
-    ended = _ending(way, row["code"])
-    example = None
-    if row["code"] != _LOSSLESS:
-        levels, target = examples[row["source"], row["example"]]
-        example = (levels, at_hop(way.hops[ended.hop], target if way.sources is None else levels))
-    return FateRow(row["source"], way, ended, row["count"], example)
+def _row(source: str, way: Way, code: int, count: int, example: tuple[Levels, Levels] | None) -> FateRow:
+    ended = _ending(way, code)
+    if code == _LOSSLESS or example is None:
+        return FateRow(source, way, ended, count, None)
+    levels, target = example
+    became = at_hop(way.hops[ended.hop], target if way.sources is None else levels)
+    return FateRow(source, way, ended, count, (levels, became))
 
 
 __all__ = ["fates"]

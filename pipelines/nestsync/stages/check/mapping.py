@@ -23,6 +23,7 @@ from nestsync.core.mapping import (
 )
 from nestsync.schemas import LEVELS, MAPPED_FIELDS, contract
 from nestsync.stages.check.local import local_frame
+from nestsync.stages.check.native import split
 
 MAPPED_SCHEMA = contract(*TABLE_FIELDS, *MAPPED_FIELDS)
 
@@ -120,8 +121,7 @@ def _apply(rule: MappingRule) -> tuple[Column, Column]:
 
 
 def _split(levels: Column, text: str) -> Column:
-    quoted = r"\Q" + text.replace(r"\E", r"\E\\E\Q") + r"\E"
-    return F.flatten(F.transform(levels, lambda level: F.split(level, quoted, -1)))
+    return F.flatten(F.transform(levels, lambda level: split(level, text)))
 
 
 def _with_renames(objects: DataFrame, renames: tuple[Rename, ...]) -> DataFrame:

@@ -112,7 +112,12 @@ def let(value: Column, body: Callable[[Column], Column]) -> Column:
 
 def split(text: Column, separator: str) -> Column:
     """`text` split on a text that is no pattern; the empty text is one empty part."""
-    return F.split(text, r"\Q" + separator.replace(r"\E", r"\E\\E\Q") + r"\E", -1)
+    return F.split(text, quoted_pattern(separator), -1)
+
+
+def quoted_pattern(text: str) -> str:
+    """The regular expression that matches `text` and nothing else."""
+    return r"\Q" + text.replace(r"\E", r"\E\\E\Q") + r"\E"
 
 
 def is_exactly(levels: Column, *wanted: str) -> Column:

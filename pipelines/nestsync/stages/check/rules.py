@@ -14,6 +14,7 @@ from nestsync.core.capabilities import capabilities
 from nestsync.core.checking import messages
 from nestsync.core.checking.context import CheckContext
 from nestsync.core.checking.messages import Sentence, Slot
+from nestsync.core.checking.ordinary import in_sources, in_target
 from nestsync.core.checking.rules import DANGEROUS, MOVED, NAMESPACE, STATUS_RULES, said_elsewhere
 from nestsync.core.dialects import Dialect, Refusal
 from nestsync.core.findings import Severity
@@ -22,6 +23,7 @@ from nestsync.stages.check.harms import harms
 from nestsync.stages.check.hits import Chain, fault, read_back
 from nestsync.stages.check.local import local_frame
 from nestsync.stages.check.native import first
+from nestsync.stages.check.ordinary import are_ordinary
 from nestsync.stages.check.sentences import Codebook, Entry, explained
 from nestsync.stages.check.systems import SystemRules
 from nestsync.stages.columns import quoted, shown
@@ -151,9 +153,10 @@ def by_itself(mapped: DataFrame, context: CheckContext, free: str | None) -> Dat
     rules = RowRules(context, free)
     chains = {f"code{number}": chain for number, chain in enumerate(rules.chains())}
     facts = [*_SUBJECT, "error", "target_levels", "target_name"]
-    # Most rows end here: what is told of the others is worked out for them alone.
+    # Most rows end at the first condition, and most others at the second.
+    odd = (F.col("status") != "ok") | ~are_ordinary(in_target(context), in_sources(context))
     wrong = (
-        mapped.where(F.col("target_levels").isNotNull())
+        mapped.where(F.col("target_levels").isNotNull() & odd)
         .select(*facts, *(chain.code().alias(name) for name, chain in chains.items()))
         .where(F.coalesce(*chains).isNotNull())
     )

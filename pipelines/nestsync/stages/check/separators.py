@@ -12,6 +12,7 @@ from nestsync.core.checking.ranking import EXAMPLES, Ranked, rank
 from nestsync.core.identifiers import Levels
 from nestsync.schemas import SEPARATOR_FIELDS, contract
 from nestsync.stages.check.local import local_frame
+from nestsync.stages.check.native import quoted_pattern
 
 
 def ranked_separators(objects: DataFrame, context: CheckContext) -> tuple[Ranked, ...]:
@@ -22,11 +23,14 @@ def ranked_separators(objects: DataFrame, context: CheckContext) -> tuple[Ranked
     candidates = context.ranked()
     if not candidates:
         return ()
+    # One look at the levels as one text leaves most rows out; what it finds across two levels is sorted out below.
+    any_candidate = "|".join(map(quoted_pattern, candidates))
+    few_objects = objects.where(F.array_join("levels", "\n").rlike(any_candidate))
     held = F.filter(
         F.array(*map(F.lit, candidates)),
         lambda candidate: F.exists("levels", lambda level: F.contains(level, candidate)),
     )
-    conflicts = objects.select("source", "levels", F.explode(held).alias("separator")).distinct()
+    conflicts = few_objects.select("source", "levels", F.explode(held).alias("separator")).distinct()
     of_candidate = Window.partitionBy("separator")
     numbered = conflicts.select(
         "*",

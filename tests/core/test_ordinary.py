@@ -1,0 +1,84 @@
+"""Ordinary names: that nothing is wrong with them, and that most names are."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nestsync.core.capabilities import CAPABILITIES
+from nestsync.core.checking import CheckContext, DialectUse, Subject, Target, check
+from nestsync.core.checking.fates import ending, ways
+from nestsync.core.checking.ordinary import LONGEST, PLAIN, Ordinary, in_sources, in_target, lossless
+from nestsync.core.dialects import DIALECTS
+from nestsync.core.identifiers import Levels
+from nestsync.core.matrix import Fate
+from tests.core.check_cases import context
+from tests.core.hostile import HOSTILE
+
+SOURCES = {"hms": DialectUse("hive"), "rest": DialectUse("iceberg-rest", "."), "lance": DialectUse("lance", "_b")}
+ENGINES = ("trino", "spark", "flink", "gravitino-shipped", "jdbc")
+PATHS = ("spark > gravitino > gravitino-physical > iceberg-rest > trino", "flink > hive")
+CONTEXTS = [
+    *(context(capabilities=name, sources=SOURCES, engines=ENGINES, separator=":") for name in CAPABILITIES),
+    *(context(name, sources=SOURCES) for name in DIALECTS),
+    CheckContext(
+        target=Target("lake", "iceberg_rest", DialectUse("iceberg-rest"), "gravitino"),
+        separator="e",
+        policy="unrestricted",
+        engines=(*ENGINES, "gravitino"),
+        sources=SOURCES,
+        paths=PATHS,
+    ),
+    CheckContext(sources=SOURCES, paths=PATHS),
+]
+PARTS = st.text(PLAIN, min_size=1, max_size=LONGEST) | st.sampled_from(["system", "a", "0", "_", "x" * LONGEST])
+
+
+@given(st.sampled_from(CONTEXTS), st.sampled_from(sorted(SOURCES)), st.lists(PARTS, max_size=8).map(tuple), st.data())
+def test_nothing_is_wrong_with_what_is_ordinary(
+    of: CheckContext, source: str, levels: Levels, data: st.DataObject
+) -> None:
+    name = data.draw(st.none() | PARTS)
+    subject = Subject(source, "namespace" if name is None else "table", levels, name)
+    if in_target(of).holds(levels, name) and in_sources(of)[source].holds(levels, name):
+        assert check([subject], of) == []
+    for way in ways(of):
+        if name is None and lossless(way, of).holds(levels):
+            assert ending(way, levels).fate is Fate.LOSSLESS
+
+
+@pytest.mark.parametrize("name", sorted(CAPABILITIES))
+def test_no_system_reserves_a_plain_word(name: str) -> None:
+    """Witnesses cannot find a rule about one word."""
+    system = CAPABILITIES[name]
+    for rule in (*system.levels, system.table):
+        assert not [word for word in rule.taken if set(word) <= set(PLAIN)]
+
+
+ORDINARY = [
+    pytest.param(context(capabilities="iceberg-rest"), {1, 2, 3, 4, 5, 6, 7, 8}, id="any depth"),
+    pytest.param(context(capabilities="lakekeeper"), {1, 2, 3, 4, 5}, id="five levels"),
+    pytest.param(context(capabilities="gravitino"), {1, 2, 3}, id="128 characters in all"),
+    pytest.param(context("hive", "hms-3"), {2}, id="catalog and database"),
+    pytest.param(context(capabilities="glue"), {1}, id="one level"),
+]
+
+
+@pytest.mark.parametrize(("of", "depths"), ORDINARY)
+def test_how_deep_ordinary_namespaces_are(of: CheckContext, depths: set[int]) -> None:
+    assert in_target(of).namespaces == depths
+
+
+@pytest.mark.parametrize("name", [part for part in HOSTILE if not re.fullmatch(r"[a-z0-9_]{1,40}", part)])
+def test_hostile_names_are_not_ordinary(name: str) -> None:
+    assert not in_target(context()).holds((name,))
+    assert not in_target(context()).holds(("a",), name)
+
+
+def test_characters_of_a_separator_are_not_ordinary() -> None:
+    of = context(separator="e", policy="unrestricted", sources={"lance": DialectUse("lance", "_b")})
+    assert set(PLAIN) - set(in_target(of).characters) == {"e", "_", "b"}
+    assert in_target(of) == Ordinary(in_target(of).characters, frozenset(range(1, 9)), frozenset(range(1, 9)))
