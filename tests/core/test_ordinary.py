@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nestsync.core.capabilities import CAPABILITIES
 from nestsync.core.checking import CheckContext, DialectUse, Subject, Target, check
 from nestsync.core.checking.fates import ending, ways
-from nestsync.core.checking.ordinary import LONGEST, PLAIN, Ordinary, in_sources, in_target, lossless
+from nestsync.core.checking.ordinary import LONGEST, OWN_WORDS, PLAIN, Ordinary, in_sources, in_target, lossless
 from nestsync.core.dialects import DIALECTS
 from nestsync.core.identifiers import Levels
 from nestsync.core.matrix import Fate
@@ -34,7 +34,7 @@ CONTEXTS = [
     ),
     CheckContext(sources=SOURCES, paths=PATHS),
 ]
-PARTS = st.text(PLAIN, min_size=1, max_size=LONGEST) | st.sampled_from(["system", "a", "0", "_", "x" * LONGEST])
+PARTS = st.text(PLAIN, min_size=1, max_size=LONGEST) | st.sampled_from([*OWN_WORDS, "a", "0", "_", "x" * LONGEST])
 
 
 @given(st.sampled_from(CONTEXTS), st.sampled_from(sorted(SOURCES)), st.lists(PARTS, max_size=8).map(tuple), st.data())
@@ -72,7 +72,9 @@ def test_how_deep_ordinary_namespaces_are(of: CheckContext, depths: set[int]) ->
     assert in_target(of).namespaces == depths
 
 
-@pytest.mark.parametrize("name", [part for part in HOSTILE if not re.fullmatch(r"[a-z0-9_]{1,40}", part)])
+@pytest.mark.parametrize(
+    "name", [part for part in HOSTILE if not re.fullmatch(r"[a-z0-9_]{1,40}", part) or part in OWN_WORDS]
+)
 def test_hostile_names_are_not_ordinary(name: str) -> None:
     assert not in_target(context()).holds((name,))
     assert not in_target(context()).holds(("a",), name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from nestsync.core.checking import CheckContext, DialectUse, Lowered, Subject, Target, rank_separators
 from nestsync.core.checking import check as check_core
-from nestsync.core.findings import Severity
+from nestsync.core.findings import Finding, Severity
 from nestsync.core.identifiers import Identifier
 from nestsync.core.mapping import Mapping, MappingRule, Rename
 from nestsync.schemas import FINDING_FIELDS, SEPARATOR_FIELDS
@@ -43,16 +44,20 @@ pytestmark = pytest.mark.spark
     "unsupported-table",
 )
 def test_spark_tells_what_the_core_tells_of_every_case(spark: SparkSession) -> None:
-    """Cases of one context are checked together."""
+    """Cases of one context are checked together, and two contexts at once: most of the time is Spark's planning."""
     together: dict[int, list[Subject]] = defaultdict(list)
     contexts: list[CheckContext] = []
     for case in CASES:
         if case.context not in contexts:
             contexts.append(case.context)
         together[contexts.index(case.context)] += case.subjects
-    for number, subjects in together.items():
-        result = check(objects(spark, subjects), contexts[number])
-        assert told(result.findings) == Counter(check_core(subjects, contexts[number]))
+
+    def found(number: int) -> Counter[Finding]:
+        return told(check(objects(spark, together[number]), contexts[number]).findings)
+
+    with ThreadPoolExecutor(2) as pool:
+        for (number, subjects), told_by_spark in zip(together.items(), pool.map(found, together), strict=True):
+            assert told_by_spark == Counter(check_core(subjects, contexts[number]))
 
 
 LISTED = st.sampled_from(

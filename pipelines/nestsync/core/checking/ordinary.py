@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from nestsync.core.checking.context import CheckContext
 from nestsync.core.checking.fates import Way, ending
 from nestsync.core.checking.rules import NAMESPACE, Placed, Subject, hits
+from nestsync.core.dialects import DIALECTS
 from nestsync.core.identifiers import Identifier, Levels
 from nestsync.core.mapping import Mapped, MappedBy
 from nestsync.core.matrix import Fate
@@ -22,6 +23,8 @@ LONGEST = 40
 """How many characters an ordinary level or name has at most."""
 DEEPEST = 8
 """How many levels an ordinary namespace has at most."""
+OWN_WORDS = tuple(sorted({word for kind in DIALECTS.values() for word in kind.own_words}))
+"""Words that somebody gives a meaning of its own; no witness finds them, so that none of them is ordinary."""
 _EVERY_CHARACTER_AT_AN_END = 2
 """So many levels down, rules may look at a level's first and last character."""
 
@@ -43,7 +46,7 @@ class Ordinary:
         parts = levels if name is None else (*levels, name)
         depths = self.namespaces if name is None else self.tables
         return len(levels) in depths and all(
-            0 < len(part) <= LONGEST and set(part) <= set(self.characters) for part in parts
+            0 < len(part) <= LONGEST and set(part) <= set(self.characters) and part not in OWN_WORDS for part in parts
         )
 
 
@@ -105,4 +108,4 @@ def _witnesses(characters: str, *, at_ends: int) -> Iterator[str]:
         yield from characters
 
 
-__all__ = ["DEEPEST", "LONGEST", "PLAIN", "Ordinary", "in_sources", "in_target", "lossless"]
+__all__ = ["DEEPEST", "LONGEST", "OWN_WORDS", "PLAIN", "Ordinary", "in_sources", "in_target", "lossless"]

@@ -68,6 +68,8 @@ class Dialect(ABC):
     name: ClassVar[str]
     refuses: ClassVar[str]
     """What it refuses, in half a sentence, for the table in the documentation."""
+    own_words: ClassVar[tuple[str, ...]] = ()
+    """Whole levels that mean something of their own somewhere, in lower case, whatever their characters."""
 
     @abstractmethod
     def render(self, levels: Levels) -> str:

@@ -15,7 +15,6 @@ BLANKS = (
 )
 """What Trino's splitter trims from the edges of a level."""
 
-OWN_SCHEMAS = ("information_schema", "system")
 _QUOTED = r'"((?:[^"]|"")+)"'
 _SCHEMA = re.compile(rf"{_QUOTED}\Z|([A-Za-z_][A-Za-z0-9_]*)\Z")
 _TABLE = re.compile(rf"(?:{_QUOTED}|([A-Za-z_][A-Za-z0-9_]*))\.(?:{_QUOTED}|([A-Za-z_][A-Za-z0-9_]*))\Z")
@@ -36,10 +35,12 @@ class Trino(Dialect):
         "the root; `information_schema` and `system` at the root; `$` or `@` in a table"
     )
 
+    own_words: ClassVar[tuple[str, ...]] = ("information_schema", "system")
+
     def rejected(self, levels: Levels) -> Refusal | None:
         if not levels:
             return Refusal(None, None, None, "is the root, which has no text", "one level or more")
-        if len(levels) == 1 and levels[0].lower() in OWN_SCHEMAS:
+        if len(levels) == 1 and levels[0].lower() in self.own_words:
             return Refusal(0, levels[0], None, "is shadowed by Trino's own schema", "another name")
         for index, level in enumerate(levels):
             if "\x1f" in level:

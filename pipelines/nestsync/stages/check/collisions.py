@@ -23,10 +23,13 @@ from nestsync.stages.check.columns import native
 from nestsync.stages.check.native import split
 from nestsync.stages.check.nfc import normalised
 from nestsync.stages.check.sentences import Codebook, Entry, explained
-from nestsync.stages.columns import quoted, scopes, shown
+from nestsync.stages.columns import quoted, shown
 
 _SUBJECT = ("source", "system", "object", "levels", "name")
 _WANTED = ("target_levels", "target_name")
+_STORED = ("stored_levels", "stored_name")
+_LEVELS, _NAMES = zip(_WANTED, _STORED, strict=True)
+_UPPER_OR_BEYOND_ASCII = r"[A-Z]|[^\x00-\x7F]"
 _IDENTIFIER = ("is_table", *_WANTED)
 _VOICE = ("source", "levels", "name", "object")
 _ORDER = ("folded", "exact", *_WANTED, *_VOICE)
@@ -37,18 +40,21 @@ def collisions(mapped: DataFrame, existing: DataFrame, context: CheckContext) ->
 
     `existing` are the target's own objects in ``SCHEMAS["all"]``.
     """
-    claims = _as_stored(_claims(mapped, existing, context), context)
-    return _told(_heard(_crowded(claims, context)), context)
+    return _told(_heard(_crowded(_claims(mapped, existing, context), context)), context)
 
 
 def _claims(mapped: DataFrame, existing: DataFrame, context: CheckContext) -> DataFrame:
-    """Who wants what: `_SUBJECT`, ``tier`` and `_IDENTIFIER`; names are empty texts for namespaces."""
+    """Who wants what: `_SUBJECT`, ``tier``, `_IDENTIFIER`, and what the target makes of these (`_STORED`).
+
+    Names are empty texts for namespaces.
+    """
     wanted = mapped.where(F.col("status").isin(*MOVED) & F.col("target_levels").isNotNull())
     explicit = _claim(wanted, EXPLICIT, F.col("target_levels"), F.col("target_name"))
     there = _claim(existing, EXISTING, F.col("levels"), F.col("name"))
+    stored = _as_stored(explicit.unionByName(there), context)
     if not (context.folds or context.normalizes):  # parents that differ are different parents
-        return explicit.unionByName(there)
-    return explicit.unionByName(_implied(explicit)).unionByName(there)
+        return stored
+    return stored.unionByName(_implied(_as_stored(explicit, context)))
 
 
 def _claim(frame: DataFrame, tier: int, levels: Column, name: Column) -> DataFrame:
@@ -68,8 +74,12 @@ def _claim(frame: DataFrame, tier: int, levels: Column, name: Column) -> DataFra
 def _implied(explicit: DataFrame) -> DataFrame:
     """The parents of what is wanted; a parent is implied by a namespace, whatever of it came into the inventory."""
     depth = F.size("target_levels") - F.when(F.col("is_table"), 0).otherwise(1)
-    parents = F.when(depth > 0, F.slice(scopes(F.col("target_levels")), F.lit(1), depth))
-    return explicit.select(
+    # Most of a catalog are tables, and those of a namespace imply the same.
+    lowest = explicit.where(depth > 0).select(
+        "source", "system", "levels", *(F.slice(name, F.lit(1), depth).alias(name) for name in _LEVELS)
+    )
+    each = lowest.distinct().withColumn("depth", F.explode(F.sequence(F.lit(1), F.size("target_levels"))))
+    return each.select(
         "source",
         "system",
         F.lit(NAMESPACE).alias("object"),
@@ -77,16 +87,22 @@ def _implied(explicit: DataFrame) -> DataFrame:
         F.lit("").alias("name"),
         F.lit(IMPLIED).alias("tier"),
         F.lit(False).alias("is_table"),
-        F.explode(parents).alias("target_levels"),
-        F.lit("").alias("target_name"),
+        *(F.slice(name, F.lit(1), F.col("depth")).alias(name) for name in _LEVELS),
+        *(F.lit("").alias(name) for name in _NAMES),
     )
 
 
 def _as_stored(claims: DataFrame, context: CheckContext) -> DataFrame:
-    """`claims` with what the target makes of levels and name: ``stored_levels``, ``stored_name``."""
-    levels, name = _folded(context)
-    stored = claims.withColumns({"stored_levels": levels, "stored_name": name})
-    return normalised(stored, "stored_levels", "stored_name") if context.normalizes else stored
+    """`claims` with what the target makes of levels and name, in `_STORED`."""
+    as_they_are = dict(zip(_STORED, map(F.col, _WANTED), strict=True))
+    if not (context.folds or context.normalizes):
+        return claims.withColumns(as_they_are)
+    # Most names are kept as they are, which one look at all of their characters tells.
+    text = F.concat(F.array_join("target_levels", ""), F.col("target_name"))
+    changes = text.rlike(_UPPER_OR_BEYOND_ASCII)
+    folded = claims.where(changes).withColumns(dict(zip(_STORED, _folded(context), strict=True)))
+    changed = normalised(folded, *_STORED) if context.normalizes else folded
+    return claims.where(~changes).withColumns(as_they_are).unionByName(changed)
 
 
 def _folded(context: CheckContext) -> tuple[Column, Column]:
@@ -111,7 +127,7 @@ def _crowded(claims: DataFrame, context: CheckContext) -> DataFrame:
     Adds ``crowd``, by which rows are brought together, and the texts ``exact``, ``folded`` and ``final`` (see
     `core.checking.collisions.Claim`).
     """
-    final = _text(context, F.col("stored_levels"), F.col("stored_name"))
+    final = _text(context, *map(F.col, _STORED))
     crowd = Window.partitionBy("crowd")
     together = claims.withColumns({"crowd": F.xxhash64("is_table", final), "identity": F.xxhash64(*_WANTED)})
     counted = together.withColumns(

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from nestsync.core.dialects.backticks import FLINK_UNITS, JAVA_WHITESPACE, Flink, Spark
 from nestsync.core.dialects.hive import Hive
-from nestsync.core.dialects.trino import BLANKS, OWN_SCHEMAS, Trino
+from nestsync.core.dialects.trino import BLANKS, Trino
 from nestsync.stages.check.native import Case, Native, Reason, first, split
 
 
@@ -89,7 +89,7 @@ class NativeTrino(Native[Trino]):
     def cases(self, levels: Column) -> Iterator[Case]:
         top = F.get(levels, F.lit(0))
         yield self.case(F.size(levels) == 0, None)
-        yield self.case((F.size(levels) == 1) & F.lower(top).isin(*OWN_SCHEMAS), top, OWN_SCHEMAS[0])
+        yield self.case((F.size(levels) == 1) & F.lower(top).isin(*Trino.own_words), top, Trino.own_words[0])
         yield self.case(F.exists(levels, has_unit), first(levels, has_unit), "\x1f")
         reasons = (Reason(self.refusal(witness), holds) for holds, witness in _TRINO_LEVELS)
         yield Case(F.exists(levels, _trino_loses), first(levels, _trino_loses), tuple(reasons))

@@ -7,25 +7,20 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.types import StringType
 
 from nestsync.schemas import LEVELS
 
-_BEYOND_ASCII = r"[^\x00-\x7F]"
-
 
 def normalised(frame: DataFrame, levels: str, name: str) -> DataFrame:
     """`frame` with its columns `levels` (``array<string>``) and `name` in NFC.
 
-    Only rows with a character beyond ASCII leave the JVM, as Arrow batches.
+    Every row leaves the JVM, as Arrow batches: rows of ASCII alone are in NFC, and had better not come here.
     """
-    odd = F.exists(levels, lambda level: level.rlike(_BEYOND_ASCII)) | F.col(name).rlike(_BEYOND_ASCII)
     nfc_levels = arrow_udf(_nfc_lists, LEVELS)  # type: ignore[call-overload]
     nfc_name = arrow_udf(_nfc_texts, StringType())  # type: ignore[call-overload]
-    changed = frame.where(odd).withColumns({levels: nfc_levels(levels), name: nfc_name(name)})
-    return frame.where(~odd).unionByName(changed)
+    return frame.withColumns({levels: nfc_levels(levels), name: nfc_name(name)})
 
 
 def _nfc_texts(texts: pa.Array) -> pa.Array:

@@ -151,17 +151,13 @@ def by_itself(mapped: DataFrame, context: CheckContext, free: str | None) -> Dat
     A fault of the levels is told of the namespace, once for everything in it; `free` is the separator to suggest.
     """
     rules = RowRules(context, free)
-    chains = {f"code{number}": chain for number, chain in enumerate(rules.chains())}
+    chains = rules.chains()
     facts = [*_SUBJECT, "error", "target_levels", "target_name"]
-    # Most rows end at the first condition, and most others at the second.
     odd = (F.col("status") != "ok") | ~are_ordinary(in_target(context), in_sources(context))
-    wrong = (
-        mapped.where(F.col("target_levels").isNotNull() & odd)
-        .select(*facts, *(chain.code().alias(name) for name, chain in chains.items()))
-        .where(F.coalesce(*chains).isNotNull())
-    )
-    hits = (F.when(F.col(name).isNotNull(), chain.hit(F.col(name))) for name, chain in chains.items())
-    found = wrong.select(*facts, F.explode(F.array_compact(F.array(*hits))).alias("hit")).select(*facts, "hit.*")
+    # Most rows end here; of the others, what is at fault is worked out once it is known what is wrong.
+    odd_ones = mapped.where(F.col("target_levels").isNotNull() & odd)
+    wrong = odd_ones.select(*facts, F.explode(_codes(chains)).alias("found"))
+    found = wrong.select(*facts, _hit(chains, F.col("found")).alias("hit")).select(*facts, "hit.*")
     placed = _renamed_itself(found, context)
     told = explained(placed, rules.codebook, _slots())
     of_namespace = F.col("of_levels") & ~F.col("renamed_itself")
@@ -171,6 +167,17 @@ def by_itself(mapped: DataFrame, context: CheckContext, free: str | None) -> Dat
         .select(*(field.name for field in FINDING_FIELDS))
         .distinct()
     )
+
+
+def _codes(chains: list[Chain]) -> Column:
+    """What is wrong with a row: the number of each chain that has something to tell, with the code."""
+    each = (F.struct(F.lit(i).alias("chain"), chain.code().alias("code")) for i, chain in enumerate(chains))
+    return F.filter(F.array(*each), lambda pair: pair["code"].isNotNull())
+
+
+def _hit(chains: list[Chain], found: Column) -> Column:
+    """The `HIT` of one of `_codes`."""
+    return F.coalesce(*(F.when(found["chain"] == i, chain.hit(found["code"])) for i, chain in enumerate(chains)))
 
 
 def _slots() -> dict[Slot, Column]:
