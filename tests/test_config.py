@@ -84,7 +84,7 @@ def test_everything_that_can_be_said_is_read(full: Config, tmp_path: Path) -> No
         "token_env": "PROD_TOKEN",
     }
     assert full.target is not None
-    assert full.target.capabilities_name == "jdbc"
+    assert full.target.capabilities_name(".") == "jdbc"
     assert (full.strategy, full.on_blocking) == ("upsert", "skip")
     assert full.separator.model_dump() == {
         "value": ";",
@@ -129,11 +129,21 @@ def test_little_is_needed(tmp_path: Path) -> None:
     assert config.name_mapping().rules == ()
 
 
-def test_a_target_without_named_capabilities_has_its_system_s(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("separator", "name"),
+    [
+        pytest.param(None, "iceberg-rest", id="nothing-advertised"),
+        pytest.param("\x1f", "iceberg-rest", id="the-default"),
+        pytest.param(".", "iceberg-rest-1.11", id="a-dot"),
+    ],
+)
+def test_a_target_without_named_capabilities_has_those_of_its_server(
+    tmp_path: Path, separator: str | None, name: str
+) -> None:
     target = "target: {name: t, system: iceberg_rest, uri: 'http://127.0.0.1:1'}\n"
     config = load(write(tmp_path, MINIMAL + target))
     assert config.target is not None
-    assert config.target.capabilities_name == config.target.room.capabilities
+    assert config.target.capabilities_name(separator) == name
 
 
 def test_relative_paths_start_from_the_file_wherever_it_is_called_from(

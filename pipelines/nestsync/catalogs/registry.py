@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,12 @@ class Room:
     """``writer(options, source)``; None where the system cannot be a target yet."""
     separator: Callable[[Any, str], str | None] | None = None
     """``separator(options, source)``: what the server advertises as the character that joins levels, on the driver."""
+    capabilities_by_separator: Mapping[str, str] = field(default_factory=dict)
+    """The capabilities of servers that are known by the separator that they advertise."""
+
+    def capabilities_with(self, separator: str | None) -> str:
+        """The capabilities of a server that advertises `separator`, or nothing."""
+        return self.capabilities_by_separator.get(separator or "", self.capabilities)
 
     def reader(self, options: CatalogOptions, source: str) -> CatalogReader[Any]:
         """A reader of the catalog behind `options`, called `source` in rows and messages."""

@@ -106,7 +106,8 @@ class TargetConfig(CatalogConfig):
     """The catalog that is written."""
 
     capabilities: str | None = None
-    """What the target can hold, by its name in `nestsync.core.capabilities`; the system's own by default."""
+    """What the target can hold, by its name in `nestsync.core.capabilities`; by default, what its system can, or the
+    server that is known by the separator that it advertises."""
 
     @field_validator("system")
     @classmethod
@@ -116,10 +117,9 @@ class TargetConfig(CatalogConfig):
             raise ValueError(f"{system!r} can be a source and not a target; a target can be {writable}")
         return system
 
-    @property
-    def capabilities_name(self) -> str:
-        """The name of the capabilities that count."""
-        return self.capabilities or self.room.capabilities
+    def capabilities_name(self, separator: str | None) -> str:
+        """The name of the capabilities that count for a target that advertises `separator`, or nothing."""
+        return self.capabilities or self.room.capabilities_with(separator)
 
 
 class SeparatorConfig(Section):

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from nestsync.catalogs.base import CatalogWriter
 from nestsync.catalogs.records import SCHEMAS
-from nestsync.config import CatalogConfig, Config
+from nestsync.config import CatalogConfig, Config, TargetConfig
 from nestsync.core.checking import CheckContext, DialectUse, Target
 from nestsync.core.claims import PropertyKeys
 from nestsync.core.wanted import WantedSettings
@@ -150,9 +150,7 @@ class RunContext:
         target = config.target
         return CheckContext(
             mapping=config.name_mapping(),
-            target=None
-            if target is None
-            else Target(target.name, target.system, self._dialect(target), target.capabilities_name),
+            target=None if target is None else self._target(target),
             separator=config.separator.value,
             candidates=config.separator.candidates,
             policy=config.separator.policy,
@@ -163,6 +161,10 @@ class RunContext:
             severities=config.severities,
             lowered=config.accepted(),
         )
+
+    def _target(self, target: TargetConfig) -> Target:
+        use = self._dialect(target)
+        return Target(target.name, target.system, use, target.capabilities_name(use.separator))
 
     def _dialect(self, catalog: CatalogConfig) -> DialectUse:
         said = self.facts("inventory").get(catalog.name, {})

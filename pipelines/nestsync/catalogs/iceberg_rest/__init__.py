@@ -35,6 +35,7 @@ ROOM = Room(
     data_source=IcebergRestDataSource,
     writer=_writer,
     separator=_separator,
+    capabilities_by_separator={".": "iceberg-rest-1.11"},  # the first release that advertises one, and it is a dot
 )
 
 __all__ = ["ROOM", "IcebergRestOptions"]
