@@ -91,6 +91,18 @@ CASES = [
     ),
     Case("a table's own name may hold the separator", [table("rest", "a:b", "x")], context(separator=":")),
     Case(
+        "a first level that is a catalog's name too",
+        [namespace("rest", "lake", "a"), table("rest", "t", "lake", "a"), namespace("rest", "a", "lake")],
+        context(engines=("spark",)),
+        [("ambiguous-first-part", "rest", ("lake", "a"), "")],
+        {"ambiguous-first-part": ['the first level "lake" of ["lake","a"] is the name of a catalog too']},
+    ),
+    Case(
+        "a first level that is a catalog's name does not matter where Spark does not read",
+        [namespace("rest", "lake", "a")],
+        context(engines=("gravitino-physical",)),
+    ),
+    Case(
         "what the server advertises joins levels too",
         [namespace("rest", "a.b"), namespace("rest", "a:b")],
         context(advertised="."),

@@ -84,3 +84,11 @@ def test_characters_of_a_separator_are_not_ordinary() -> None:
     of = context(separator="e", policy="unrestricted", sources={"lance": DialectUse("lance", "_b")})
     assert set(PLAIN) - set(in_target(of).characters) == {"e", "_", "b"}
     assert in_target(of) == Ordinary(in_target(of).characters, frozenset(range(1, 9)), frozenset(range(1, 9)))
+
+
+def test_names_of_catalogs_are_not_ordinary() -> None:
+    of = context(engines=("spark",), sources=SOURCES)
+    assert of.target is not None
+    for name in (of.target.name, *SOURCES):
+        assert not in_target(of).holds((name, "a"))
+        assert in_target(context()).holds((name, "a"))

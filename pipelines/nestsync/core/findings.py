@@ -66,6 +66,7 @@ RULES: dict[str, Rule] = {
         Rule("owner-conflict", _WARNING, "several owners could own an implied parent; the smallest identifier decided"),
         Rule("property-conflict", _BLOCKING, "merged namespaces hold different values for one property"),
         Rule("target-difference", _WARNING, "the target holds the namespace with other properties; it was left alone"),
+        Rule("ambiguous-first-part", _WARNING, "the first level is a catalog's name too, which an engine tries first"),
         Rule("unreadable-namespace", _WARNING, "a namespace was listed and could not be read"),
         Rule("unreadable-table", _WARNING, "a table was listed and could not be read"),
         Rule("unsupported-table", _INFO, "a table of a format or kind that nestsync does not move"),

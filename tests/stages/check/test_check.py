@@ -26,6 +26,7 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.mark.proves(
+    "ambiguous-first-part",
     "case-collision",
     "character-refused",
     "collision",

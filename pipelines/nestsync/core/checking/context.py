@@ -144,6 +144,13 @@ class CheckContext:
         """Whether names that differ in Unicode normalisation alone are one in the target."""
         return self.capabilities is not None and self.capabilities.normalises
 
+    @property
+    def catalogs_first(self) -> tuple[str, ...]:
+        """The catalogs for which an engine takes the first level of a name of the target: Spark, resolution rule 1."""
+        if self.target is None or "spark" not in self.engines:
+            return ()
+        return tuple(sorted({self.target.name, *self.sources}))
+
     def severity(self, rule: str, default: Severity | None = None) -> Severity:
         """The severity of `rule` (or its `default` in this place), raised as configured."""
         own = default or RULES[rule].severity

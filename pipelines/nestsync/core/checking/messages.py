@@ -61,6 +61,10 @@ def separator_conflict(separator: str, free: str | None) -> Sentence:
     return Sentence((*_LEVEL, message), (choice, *_RENAME))
 
 
+AMBIGUOUS = Sentence(
+    ("the first level ", Slot.LEVEL, " of ", Slot.TARGET, " is the name of a catalog too, which Spark tries first"),
+    ("write the target's catalog before it in queries, or ", *_RENAME),
+)
 EMPTY_LEVEL = Sentence(("a level of ", Slot.TARGET, " is empty"), (*_RENAME, ", or split on another text"))
 NO_LEVEL = Sentence(
     ("the mapping leaves no level of ", Slot.LEVELS), ("drop fewer levels, add a prefix, or ", *_RENAME)

@@ -24,7 +24,7 @@ LONGEST = 40
 DEEPEST = 8
 """How many levels an ordinary namespace has at most."""
 OWN_WORDS = tuple(sorted({word for kind in DIALECTS.values() for word in kind.own_words}))
-"""Words that somebody gives a meaning of its own; no witness finds them, so that none of them is ordinary."""
+"""Words that some dialect gives a meaning of its own."""
 _EVERY_CHARACTER_AT_AN_END = 2
 """So many levels down, rules may look at a level's first and last character."""
 
@@ -40,13 +40,15 @@ class Ordinary:
     namespaces: frozenset[int]
     tables: frozenset[int]
     """Depths of the namespace of a table."""
+    words: tuple[str, ...] = OWN_WORDS
+    """Texts that are never ordinary, sorted: somebody gives them a meaning of their own, which no witness finds."""
 
     def holds(self, levels: Levels, name: str | None = None) -> bool:
         """Whether the namespace `levels`, or the table `name` in it, is ordinary."""
         parts = levels if name is None else (*levels, name)
         depths = self.namespaces if name is None else self.tables
         return len(levels) in depths and all(
-            0 < len(part) <= LONGEST and set(part) <= set(self.characters) and part not in OWN_WORDS for part in parts
+            0 < len(part) <= LONGEST and set(part) <= set(self.characters) and part not in self.words for part in parts
         )
 
 
@@ -57,7 +59,8 @@ def in_target(context: CheckContext) -> Ordinary:
     def fine(levels: Levels, name: str | None) -> bool:
         return _nothing_hit("", levels, levels, name, no_source)
 
-    return _found(fine, _characters(context))
+    found = _found(fine, _characters(context))
+    return replace(found, words=tuple(sorted({*OWN_WORDS, *context.catalogs_first})))
 
 
 def in_sources(context: CheckContext) -> Mapping[str, Ordinary]:

@@ -9,7 +9,8 @@ from operator import and_
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from nestsync.core.checking.ordinary import LONGEST, OWN_WORDS, Ordinary
+from nestsync.core.checking.ordinary import LONGEST, Ordinary
+from nestsync.stages.check.native import quoted_pattern
 
 _BETWEEN = "/"
 """Between levels in one text: no ordinary level holds it, so that the parts are the levels."""
@@ -19,7 +20,8 @@ def is_ordinary(ordinary: Ordinary, levels: Column, name: Column) -> Column:
     """`Ordinary.holds`; `name` is null for a namespace."""
     if not ordinary.characters:
         return F.lit(False)
-    part = rf"(?!(?:{'|'.join(OWN_WORDS)})(?:{_BETWEEN}|\z))[{ordinary.characters}]{{1,{LONGEST}}}"
+    no_word = rf"(?!(?:{'|'.join(map(quoted_pattern, ordinary.words))})(?:{_BETWEEN}|\z))"
+    part = f"{no_word}[{ordinary.characters}]{{1,{LONGEST}}}"
     of_namespace = _have_depth(ordinary.namespaces, levels, part)
     of_table = name.rlike(_whole(part)) & _have_depth(ordinary.tables, levels, part)
     return F.when(name.isNull(), of_namespace).otherwise(of_table)

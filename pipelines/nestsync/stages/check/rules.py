@@ -101,6 +101,11 @@ class RowRules:
         yield from SystemRules(system, self.code).chains(levels, name)
 
     def _in_engines(self) -> Iterator[Chain]:
+        if self.context.catalogs_first:
+            chain, top = Chain(), F.get(F.col("target_levels"), F.lit(0))
+            code = self.code("ambiguous-first-part", True, messages.AMBIGUOUS)
+            chain.add_level(top.isin(*self.context.catalogs_first), top, [(None, code)])
+            yield chain
         for reader in self.context.readers():
             levels = F.col("target_levels")
             seen = F.concat(F.array(*map(F.lit, reader.before)), levels) if reader.before else levels
