@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -38,3 +40,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session = open_session("local[2]", FEW_ROWS | folders)
     yield session
     session.stop()
+    with warnings.catch_warnings():  # the last of those sockets, which nobody's mark stands for
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
