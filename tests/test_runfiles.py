@@ -33,6 +33,7 @@ def _update(root: Path, key: str) -> None:
     RunFiles(root).update_summary("r1", "inventory", {key: 1})
 
 
+@pytest.mark.system
 def test_facts_of_processes_at_once_are_all_kept(files: RunFiles) -> None:
     context = multiprocessing.get_context("spawn")
     processes = [context.Process(target=_update, args=(files.root, f"s{i}")) for i in range(4)]

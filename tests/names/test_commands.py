@@ -116,6 +116,7 @@ def test_a_depth_is_a_whole_number_from_1(depth: str, said: str) -> None:
     assert f"Invalid value for '--depth': {said}" in done.stderr
 
 
+@pytest.mark.system
 def test_nothing_heavy_is_in_memory_after_any_of_them(config: Path) -> None:
     script = f"""
         import sys

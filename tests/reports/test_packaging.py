@@ -7,6 +7,8 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pytest
+
 import nestsync
 
 PROBE = """
@@ -22,6 +24,7 @@ print(len(page))
 """
 
 
+@pytest.mark.system
 def test_templates_load_from_a_zip(tmp_path: Path) -> None:
     package = Path(nestsync.__file__).parent
     archive = tmp_path / "nestsync.zip"
