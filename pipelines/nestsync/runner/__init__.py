@@ -94,16 +94,16 @@ def prepare(stages: Sequence[str]) -> None:
         load_ahead()
 
 
-def _run_id(workspace: RunFiles, wanted: str | None, *, new: bool) -> str:
+def _run_id(files: RunFiles, wanted: str | None, *, new: bool) -> str:
     if wanted is not None:
         if not new:
-            workspace.summary(wanted)  # raises for a run that is not there
+            files.summary(wanted)  # raises for a run that is not there
         return checked_run_id(wanted)
     if new:
         return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{token_hex(3)}"
-    known = workspace.run_ids()
+    known = files.run_ids()
     if not known:
-        raise RunNotFound("there is no run yet", where=str(workspace.root), hint="begin with `nestsync inventory`")
+        raise RunNotFound("there is no run yet", where=str(files.root), hint="begin with `nestsync inventory`")
     return known[-1]
 
 

@@ -104,7 +104,7 @@ def hits(placed: Placed, context: CheckContext, free: str | None) -> Iterator[Hi
     if context.target is not None:
         yield from _in_target(target, context.target.dialect.open(), context)
         yield from _capabilities(target, context)
-    if target.levels[:1] and target.levels[0] in context.catalogs_first:
+    if target.levels and target.levels[0] in context.catalogs_first:
         yield Hit("ambiguous-first-part", True, messages.AMBIGUOUS, target.levels[0])
     for reader in context.readers():
         yield from _in_engine(reader.sees(target), reader.dialect)

@@ -28,8 +28,10 @@ from nestsync.stages.columns import quoted, shown
 _SUBJECT = ("source", "system", "object", "levels", "name")
 _WANTED = ("target_levels", "target_name")
 _STORED = ("stored_levels", "stored_name")
-_LEVELS, _NAMES = zip(_WANTED, _STORED, strict=True)
-_UPPER_OR_BEYOND_ASCII = r"[A-Z]|[^\x00-\x7F]"
+_LEVELS = ("target_levels", "stored_levels")
+_NAMES = ("target_name", "stored_name")
+_BEYOND_ASCII = r"[^\x00-\x7F]"
+_UPPER_OR_BEYOND_ASCII = rf"[A-Z]|{_BEYOND_ASCII}"
 _IDENTIFIER = ("is_table", *_WANTED)
 _VOICE = ("source", "levels", "name", "object")
 _ORDER = ("folded", "exact", *_WANTED, *_VOICE)
@@ -54,7 +56,7 @@ def _claims(mapped: DataFrame, existing: DataFrame, context: CheckContext) -> Da
     stored = _as_stored(explicit.unionByName(there), context)
     if not (context.folds or context.normalizes):  # parents that differ are different parents
         return stored
-    return stored.unionByName(_implied(_as_stored(explicit, context)))
+    return stored.unionByName(_implied(stored.where(F.col("tier") == EXPLICIT)))
 
 
 def _claim(frame: DataFrame, tier: int, levels: Column, name: Column) -> DataFrame:
@@ -94,20 +96,24 @@ def _implied(explicit: DataFrame) -> DataFrame:
 
 def _as_stored(claims: DataFrame, context: CheckContext) -> DataFrame:
     """`claims` with what the target makes of levels and name, in `_STORED`."""
-    as_they_are = dict(zip(_STORED, map(F.col, _WANTED), strict=True))
-    if not (context.folds or context.normalizes):
-        return claims.withColumns(as_they_are)
-    # Most names are kept as they are, which one look at all of their characters tells.
-    text = F.concat(F.array_join("target_levels", ""), F.col("target_name"))
-    changes = text.rlike(_UPPER_OR_BEYOND_ASCII)
-    folded = claims.where(changes).withColumns(dict(zip(_STORED, _folded(context), strict=True)))
-    changed = normalised(folded, *_STORED) if context.normalizes else folded
-    return claims.where(~changes).withColumns(as_they_are).unionByName(changed)
+    stored = claims.withColumns(dict(zip(_STORED, _folded(context), strict=True)))
+    if not context.normalizes:
+        return stored
+    odd = _characters().rlike(_BEYOND_ASCII)
+    return stored.where(~odd).unionByName(normalised(stored.where(odd), *_STORED))
 
 
 def _folded(context: CheckContext) -> tuple[Column, Column]:
     levels, name = F.col("target_levels"), F.col("target_name")
-    return (F.transform(levels, F.lower), F.lower(name)) if context.folds else (levels, name)
+    if not context.folds:
+        return levels, name
+    # One look at all characters leaves most levels as they are; going through them one by one takes longer.
+    changes = _characters().rlike(_UPPER_OR_BEYOND_ASCII)
+    return F.when(changes, F.transform(levels, F.lower)).otherwise(levels), F.lower(name)
+
+
+def _characters() -> Column:
+    return F.concat(F.array_join("target_levels", ""), F.col("target_name"))
 
 
 def _text(context: CheckContext, levels: Column, name: Column) -> Column:

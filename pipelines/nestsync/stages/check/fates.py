@@ -43,7 +43,7 @@ def fates(mapped: DataFrame, context: CheckContext) -> list[FateRow]:
     )
     examples = _examples(namespaces, (row["example"] for row in counted if row["code"] != _LOSSLESS))
     rows = (
-        _row(source, every[way], code, count, examples.get((source, example)))
+        _row(source, every[way], code, count, None if code == _LOSSLESS else examples[source, example])
         for (source, way, code), (count, example) in _summed(counted, every).items()
     )
     return sorted(rows, key=lambda row: (every.index(row.way), row.source, row.ending.hop, row.ending.fate))
@@ -126,7 +126,7 @@ def _examples(namespaces: DataFrame, hashes: Iterable[int]) -> dict[tuple[str, i
 
 def _row(source: str, way: Way, code: int, count: int, example: tuple[Levels, Levels] | None) -> FateRow:
     ended = _ending(way, code)
-    if code == _LOSSLESS or example is None:
+    if example is None:
         return FateRow(source, way, ended, count, None)
     levels, target = example
     became = at_hop(way.hops[ended.hop], target if way.sources is None else levels)
