@@ -44,7 +44,8 @@ def test_nothing_is_wrong_with_what_is_ordinary(
     name = data.draw(st.none() | PARTS)
     subject = Subject(source, "namespace" if name is None else "table", levels, name)
     if in_target(of).holds(levels, name) and in_sources(of)[source].holds(levels, name):
-        assert check([subject], of) == []
+        of_names = [finding for finding in check([subject], of) if finding.levels]  # the separator's own have none
+        assert of_names == []
     for way in ways(of):
         if name is None and lossless(way, of).holds(levels):
             assert ending(way, levels).fate is Fate.LOSSLESS
