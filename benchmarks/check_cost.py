@@ -15,6 +15,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
@@ -25,7 +26,7 @@ from nestsync.core.checking import CheckContext, DialectUse, Subject, Target
 from nestsync.core.checking import check as check_core
 from nestsync.core.mapping import Mapping, MappingRule
 from nestsync.session import open_session
-from nestsync.stages.check import check
+from nestsync.stages.check import check, map_sources
 from nestsync.stages.check.fates import fates
 from nestsync.stages.columns import as_declared
 from tests.stages.check.frames import OBJECTS
@@ -53,7 +54,7 @@ def identifiers(spark: SparkSession, rows: int) -> DataFrame:
     level = F.concat(F.lit("team_"), (place % 997).cast("string"))
     below = F.concat(F.lit("ns_"), place.cast("string"))
     odd = F.get(F.array(*map(F.lit, HOSTILE)), (number % len(HOSTILE)).cast("int"))
-    inner = F.when(place % 100 == 0, odd).otherwise(below)
+    inner = F.when(place % 100 == 1, odd).otherwise(below)  # an odd place: those of the second source
     in_hms = place % 2 == 0
     flat = F.concat(level, F.lit("__"), below)
     columns = {
@@ -78,10 +79,20 @@ def plain(frame: DataFrame) -> None:
 
 
 def full(frame: DataFrame) -> None:
-    """Everything that the check stage works out."""
-    result = check(frame, CONTEXT)
-    result.findings.write.format("noop").mode("overwrite").save()
-    fates(result.mapped, CONTEXT)
+    """Everything that the check stage works out; like the stage, it keeps the mapped rows."""
+    mapped = map_sources(frame, CONTEXT).localCheckpoint()
+    kept = [mapped]
+
+    def keep(_name: str, of: DataFrame) -> DataFrame:
+        kept.append(of.localCheckpoint())
+        return kept[-1]
+
+    with ThreadPoolExecutor(1) as aside:
+        matrix = aside.submit(fates, mapped, CONTEXT)
+        check(frame, CONTEXT, mapped, keep=keep).findings.write.format("noop").mode("overwrite").save()
+        matrix.result()
+    for each in kept:
+        each.unpersist()
 
 
 def core(frame: DataFrame) -> None:

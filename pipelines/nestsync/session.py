@@ -18,7 +18,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.logger import PySparkLogger
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from nestsync.catalogs import register
 from nestsync.core.errors import NestsyncError
@@ -172,6 +172,17 @@ def our_errors() -> Iterator[None]:
         if ours is None:
             raise
         raise ours from error
+
+
+def without_history(frame: DataFrame) -> DataFrame:
+    """The rows of `frame`, which is persisted, as a frame that plans know nothing more of.
+
+    Unlike one that is checkpointed locally, what an executor loses is computed again.
+    """
+    spark: Any = frame.sparkSession
+    jvm: Any = frame
+    rows = spark._jsparkSession.createDataFrame(jvm._jdf.toJavaRDD(), jvm._jdf.schema())
+    return DataFrame(rows, spark)
 
 
 def spark_path(path: Path) -> str:

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from nestsync.core.capabilities import CAPABILITIES
 from nestsync.core.checking import CheckContext, DialectUse, Subject, Target, check
+from nestsync.core.checking.collisions import target_text
 from nestsync.core.checking.fates import ending, ways
+from nestsync.core.checking.joints import Joints, joints
 from nestsync.core.checking.ordinary import LONGEST, OWN_WORDS, PLAIN, Ordinary, in_sources, in_target, lossless
 from nestsync.core.dialects import DIALECTS
 from nestsync.core.identifiers import Levels
@@ -49,6 +51,40 @@ def test_nothing_is_wrong_with_what_is_ordinary(
     for way in ways(of):
         if name is None and lossless(way, of).holds(levels):
             assert ending(way, levels).fate is Fate.LOSSLESS
+
+
+@given(st.sampled_from(CONTEXTS), st.lists(PARTS, max_size=8).map(tuple), st.none() | PARTS)
+def test_an_ordinary_identifier_has_a_text_of_its_own_with_the_same_joints(
+    of: CheckContext, levels: Levels, name: str | None
+) -> None:
+    ordinary = in_target(of)
+    if not ordinary.holds(levels, name):
+        return
+    text = target_text(levels, name, of)
+    told = joints(lambda at, named: target_text(at, named, of), ordinary, of_tables=name is not None)
+    assert told is None or told.text(levels, name) == text
+    if of.target is not None:
+        dialect = of.target.dialect.open()
+        back = (dialect.decode(text), None) if name is None else dialect.decode_table(text)
+        assert back == (levels, name)
+
+
+JOINTS = [
+    pytest.param(context(), Joints("", "%1F", "", ""), Joints("", "%1F", "/tables/", ""), id="iceberg-rest"),
+    pytest.param(context("hive", "hms-3"), Joints("@", "#", "", ""), Joints("@", "#", ".", ""), id="hive"),
+    pytest.param(context("jdbc", "jdbc"), Joints("", ".", "", ""), Joints("", ".", ".", ""), id="dotted"),
+    pytest.param(context("spark"), None, None, id="Spark quotes what begins with a digit"),
+    pytest.param(context("iceberg-rest-query"), Joints("", "%1F", "", ""), None, id="no text for tables"),
+]
+
+
+@pytest.mark.parametrize(("of", "of_namespaces", "of_tables"), JOINTS)
+def test_joints_of_dialects(of: CheckContext, of_namespaces: Joints | None, of_tables: Joints | None) -> None:
+    def write(levels: Levels, name: str | None) -> str:
+        return target_text(levels, name, of)
+
+    assert joints(write, in_target(of), of_tables=False) == of_namespaces
+    assert joints(write, in_target(of), of_tables=True) == of_tables
 
 
 @pytest.mark.parametrize("name", sorted(CAPABILITIES))

@@ -21,7 +21,7 @@ from nestsync.core.claims import PropertyKeys
 from nestsync.core.wanted import WantedSettings
 from nestsync.errors import ConfigurationError
 from nestsync.runfiles import RunFiles
-from nestsync.session import our_errors
+from nestsync.session import our_errors, without_history
 from nestsync.stages.inventory import CatalogRef
 from nestsync.stages.journal import read_journal
 from nestsync.ui import Confirm, Ui
@@ -42,27 +42,33 @@ class RunContext:
     confirm: Confirm
     with_target: bool
     frames: dict[str, DataFrame] = field(default_factory=dict)
+    _persisted: dict[str, DataFrame] = field(default_factory=dict)
+    """What `frames` stand on, to be given back."""
 
     # ---- frames
 
     def keep(self, name: str, frame: DataFrame) -> DataFrame:
         """Compute `frame` once, under `name`, for the stages that follow; `release` gives it back.
 
-        In a local session it is cut off from how it was made: a stage's plan would otherwise hold those of all
-        stages before it, and Spark takes longer to think about it than to run it. A cluster can lose an executor,
-        and has to know how to make the frame again.
+        It is cut off from how it was made: a stage's plan would otherwise hold those of all stages before it, and
+        Spark takes longer to think about it than to run it. A cluster can lose an executor, and what is kept there is
+        made again from the rows that it came from.
         """
         self.drop(name)
         # `local-cluster[...]` has executors to lose
         local = (self.spark.sparkContext.master or "").partition("[")[0] == "local"
         with our_errors():
-            self.frames[name] = frame.localCheckpoint() if local else frame.persist()
+            if local:
+                self.frames[name] = self._persisted[name] = frame.localCheckpoint()
+            else:
+                self._persisted[name] = frame.persist()
+                self.frames[name] = without_history(self._persisted[name])
         return self.frames[name]
 
     def drop(self, name: str) -> None:
         """Give back the frame kept under `name`, if there is one."""
-        if name in self.frames:
-            self.frames.pop(name).unpersist()
+        if self.frames.pop(name, None) is not None:
+            self._persisted.pop(name).unpersist()
 
     def release(self) -> None:
         """Give back every frame."""

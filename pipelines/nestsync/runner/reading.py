@@ -154,7 +154,7 @@ def found(context: RunContext) -> DataFrame:
 
 
 def _checks(context: RunContext, mapped: DataFrame) -> DataFrame:
-    result = check(context.objects(), context.check_context, mapped)
+    result = check(context.objects(), context.check_context, mapped, keep=context.keep)
     context.keep("separators", result.separators)
     return context.keep("check-findings", result.findings)
 

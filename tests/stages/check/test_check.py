@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -17,12 +18,19 @@ from nestsync.core.findings import Finding, Severity
 from nestsync.core.identifiers import Identifier
 from nestsync.core.mapping import Mapping, MappingRule, Rename
 from nestsync.schemas import FINDING_FIELDS, SEPARATOR_FIELDS
-from nestsync.stages.check import MAPPED_SCHEMA, adjusted, check
+from nestsync.stages.check import JUDGED_SCHEMA, Checked, adjusted, check, map_sources
 from tests.core.check_cases import CASES, context, namespace, table, there
 from tests.core.hostile import HOSTILE, names
 from tests.stages.check.frames import objects, ranking, told
 
 pytestmark = pytest.mark.spark
+
+
+def checked(spark: SparkSession, subjects: Sequence[Subject], of: CheckContext) -> Checked:
+    """`subjects` checked as the stage does it, which keeps what is read more than once."""
+    inventory = objects(spark, subjects)
+    mapped = map_sources(inventory, of).localCheckpoint()
+    return check(inventory, of, mapped, keep=lambda _, frame: frame.localCheckpoint())
 
 
 @pytest.mark.proves(
@@ -54,7 +62,7 @@ def test_spark_tells_what_the_core_tells_of_every_case(spark: SparkSession) -> N
         together[contexts.index(case.context)] += case.subjects
 
     def found(number: int) -> Counter[Finding]:
-        return told(check(objects(spark, together[number]), contexts[number]).findings)
+        return told(checked(spark, together[number], contexts[number]).findings)
 
     with ThreadPoolExecutor(2) as pool:
         for (number, subjects), told_by_spark in zip(together.items(), pool.map(found, together), strict=True):
@@ -135,15 +143,15 @@ CONTEXTS = {
 @given(SUBJECTS)
 def test_spark_and_core_find_the_same(spark: SparkSession, name: str, subjects: list[Subject]) -> None:
     of_these = replace(CONTEXTS[name], mapping=_mapping(subjects))
-    result = check(objects(spark, subjects), of_these)
+    result = checked(spark, subjects, of_these)
     assert told(result.findings) == Counter(check_core(subjects, of_these))
     assert ranking(result.separators) == list(rank_separators(subjects, of_these))
 
 
 def test_the_schemas_are_as_declared(spark: SparkSession) -> None:
     result = check(objects(spark, [namespace("rest", "a:b")]), context(separator=":"))
-    assert result.mapped.schema.names == MAPPED_SCHEMA.names
-    assert [field.dataType for field in result.mapped.schema] == [field.dataType for field in MAPPED_SCHEMA]
+    assert result.mapped.schema.names == JUDGED_SCHEMA.names
+    assert [field.dataType for field in result.mapped.schema] == [field.dataType for field in JUDGED_SCHEMA]
     assert result.findings.schema.names == [field.name for field in FINDING_FIELDS]
     assert result.separators.schema.names == [field.name for field in SEPARATOR_FIELDS]
 

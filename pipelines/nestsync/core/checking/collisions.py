@@ -71,16 +71,19 @@ class _Keys:
         return Claim(texts[0], texts[1], target.levels, target.name or "", voice, texts[2])
 
     def text(self, target: Identifier) -> str:
-        """What the target writes for `target`, read through the configured hierarchy first."""
-        separator = self.context.separator
-        # Nothing can be escaped where levels are joined by the separator: what holds it is read as several.
-        levels = (
-            tuple(part for level in target.levels for part in level.split(separator)) if separator else target.levels
-        )
-        if self.context.target is None:
-            return json_text([json_text(levels), target.name or ""])
-        dialect = self.context.target.dialect.open()
-        return dialect.render(levels) if target.name is None else dialect.render_table(levels, target.name)
+        return target_text(target.levels, target.name, self.context)
+
+
+def target_text(levels: Levels, name: str | None, context: CheckContext) -> str:
+    """What the target writes for a namespace, or the table `name` in it, once the configured hierarchy was read."""
+    separator = context.separator
+    # Nothing can be escaped where levels are joined by the separator: what holds it is read as several.
+    if separator:
+        levels = tuple(part for level in levels for part in level.split(separator))
+    if context.target is None:
+        return json_text([json_text(levels), name or ""])
+    dialect = context.target.dialect.open()
+    return dialect.render(levels) if name is None else dialect.render_table(levels, name)
 
 
 def _each(identifier: Identifier, change: Callable[[str], str]) -> Identifier:
@@ -180,4 +183,4 @@ def _finding(claim: Claim, rule: str, how: str, others: list[Claim], context: Ch
     )
 
 
-__all__ = ["EXISTING", "EXPLICIT", "IMPLIED", "SHOWN_OTHERS", "collisions"]
+__all__ = ["EXISTING", "EXPLICIT", "IMPLIED", "SHOWN_OTHERS", "collisions", "target_text"]

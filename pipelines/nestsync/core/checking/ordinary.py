@@ -43,6 +43,11 @@ class Ordinary:
     words: tuple[str, ...] = OWN_WORDS
     """Texts that are never ordinary, sorted: somebody gives them a meaning of their own, which no witness finds."""
 
+    @property
+    def depths_of_parents(self) -> frozenset[int]:
+        """How many levels the parents of ordinary namespaces, and the namespaces of ordinary tables, can have."""
+        return frozenset(range(1, max({depth - 1 for depth in self.namespaces} | self.tables, default=0) + 1))
+
     def holds(self, levels: Levels, name: str | None = None) -> bool:
         """Whether the namespace `levels`, or the table `name` in it, is ordinary."""
         parts = levels if name is None else (*levels, name)
@@ -98,17 +103,17 @@ def _found(fine: Asked, characters: str) -> Ordinary:
             depth
             for depth in range(1, DEEPEST + 1)
             if characters
-            and all(fine((level,) * depth, name and level) for level in _witnesses(characters, at_ends=depth))
+            and all(fine((level,) * depth, name and level) for level in witnesses(characters, at_ends=depth))
         )
 
     return Ordinary(characters, depths(None), depths("named"))
 
 
-def _witnesses(characters: str, *, at_ends: int) -> Iterator[str]:
+def witnesses(characters: str, *, at_ends: int) -> Iterator[str]:
     """One text with every character and as long as can be, and each character as the first and the last."""
     yield (characters * LONGEST)[:LONGEST]
     if at_ends <= _EVERY_CHARACTER_AT_AN_END:
         yield from characters
 
 
-__all__ = ["DEEPEST", "LONGEST", "OWN_WORDS", "PLAIN", "Ordinary", "in_sources", "in_target", "lossless"]
+__all__ = ["DEEPEST", "LONGEST", "OWN_WORDS", "PLAIN", "Ordinary", "in_sources", "in_target", "lossless", "witnesses"]

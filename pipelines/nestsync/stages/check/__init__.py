@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
@@ -15,7 +16,8 @@ from nestsync.core.checking.ranking import refusal, suggestion
 from nestsync.schemas import FINDING_FIELDS, LEVELS, contract
 from nestsync.stages.check.collisions import collisions
 from nestsync.stages.check.local import local_frame
-from nestsync.stages.check.mapping import MAPPED_SCHEMA, map_objects
+from nestsync.stages.check.mapping import map_objects
+from nestsync.stages.check.ordinary import JUDGED_SCHEMA, judged
 from nestsync.stages.check.rules import by_itself
 from nestsync.stages.check.separators import ranked_separators, separators_frame
 
@@ -25,7 +27,7 @@ class Checked:
     """What a check came to."""
 
     mapped: DataFrame
-    """Every source row with its target, in `MAPPED_SCHEMA`: a row in, a row out."""
+    """Every source row with its target, in `JUDGED_SCHEMA`: a row in, a row out."""
     findings: DataFrame
     """What is wrong, in `FINDING_FIELDS`, severities as configured."""
     separators: DataFrame
@@ -33,21 +35,32 @@ class Checked:
 
 
 def map_sources(objects: DataFrame, context: CheckContext) -> DataFrame:
-    """The source rows of `objects` with their targets (`MAPPED_SCHEMA`): a row in, a row out."""
-    return map_objects(objects.where(F.col("role") == "source"), context.mapping)
+    """The source rows of `objects` with their targets (`JUDGED_SCHEMA`): a row in, a row out."""
+    return judged(map_objects(objects.where(F.col("role") == "source"), context.mapping), context)
 
 
-def check(objects: DataFrame, context: CheckContext, mapped: DataFrame | None = None) -> Checked:
+def check(
+    objects: DataFrame,
+    context: CheckContext,
+    mapped: DataFrame | None = None,
+    *,
+    keep: Callable[[str, DataFrame], DataFrame] = lambda _, frame: frame,
+) -> Checked:
     """Map and check `objects`: ``SCHEMAS["all"]`` with ``role``, ``source`` or ``target``.
 
     Source rows are mapped and checked; target rows only take part where a wanted key meets one of theirs. Runs
-    one job, which ranks the separators: the messages name a free one. The rest is lazy; `objects` is read
-    three times, so keep what is costly to read. `mapped` is what `map_sources` made of them, where that is known.
+    two jobs: one ranks the separators, since the messages name a free one, the other counts the keys that may be
+    crowded. The rest is lazy; `objects` and `mapped`, which is what `map_sources` made of them, are read several times,
+    so keep what is costly to read. `keep` is given frames that others are made of, and may persist them.
     """
     mapped = map_sources(objects, context) if mapped is None else mapped
     sources, existing = (objects.where(F.col("role") == role) for role in ("source", "target"))
+
+    def met_in_target() -> DataFrame:
+        return keep("collisions", collisions(mapped, existing, context, keep=keep))
+
     with ThreadPoolExecutor(1) as aside:  # putting them together takes Spark seconds, on one thread each
-        met = aside.submit(collisions, mapped, existing, context)
+        met = aside.submit(met_in_target)
         ranked = ranked_separators(sources, context)
         found = [by_itself(mapped, context, suggestion(ranked)), met.result()]
     refused = refusal({each.separator: each.conflicts for each in ranked}, context)
@@ -91,4 +104,4 @@ def _about(lowered: Lowered) -> Column:
     )
 
 
-__all__ = ["MAPPED_SCHEMA", "CheckContext", "Checked", "adjusted", "check", "map_sources"]
+__all__ = ["JUDGED_SCHEMA", "CheckContext", "Checked", "adjusted", "check", "map_sources"]

@@ -1,11 +1,13 @@
 """Where two identifiers would be one in the target, for any number of rows; `core.checking.collisions` is the oracle.
 
-One shuffle brings together what is wanted under one key. What is alone under its key is done with; the rest is
+Ordinary identifiers that differ never meet, so that most rows are done with once it is known that no odd one, and no
+second object, wants their key. What is left is brought together by key; what is alone there is done with, the rest is
 looked at closely where it is. No group has to fit into memory, also where a whole catalog collides.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -17,13 +19,18 @@ from nestsync.core.checking import messages
 from nestsync.core.checking.collisions import EXISTING, EXPLICIT, IMPLIED, SHOWN_OTHERS
 from nestsync.core.checking.context import CheckContext
 from nestsync.core.checking.messages import Slot
+from nestsync.core.checking.ordinary import in_target
 from nestsync.core.checking.rules import MOVED, NAMESPACE
 from nestsync.schemas import FINDING_FIELDS, LEVELS
 from nestsync.stages.check.columns import native
 from nestsync.stages.check.native import split
 from nestsync.stages.check.nfc import normalised
+from nestsync.stages.check.ordinary import is_ordinary, ordinary_text
 from nestsync.stages.check.sentences import Codebook, Entry, explained
 from nestsync.stages.columns import quoted, shown
+
+FEW_CROWDS = 500_000
+"""So many keys, 8 bytes each, are handed to every task; more are brought to the rows by a shuffle."""
 
 _SUBJECT = ("source", "system", "object", "levels", "name")
 _WANTED = ("target_levels", "target_name")
@@ -37,26 +44,62 @@ _VOICE = ("source", "levels", "name", "object")
 _ORDER = ("folded", "exact", *_WANTED, *_VOICE)
 
 
-def collisions(mapped: DataFrame, existing: DataFrame, context: CheckContext) -> DataFrame:
-    """The collisions of `mapped` (`MAPPED_SCHEMA`) with each other and with what the target holds, in `FINDING_FIELDS`.
+def collisions(
+    judged: DataFrame,
+    existing: DataFrame,
+    context: CheckContext,
+    *,
+    keep: Callable[[str, DataFrame], DataFrame] = lambda _, frame: frame,
+) -> DataFrame:
+    """The collisions of `judged` (`JUDGED_SCHEMA`) with each other and with what the target holds.
 
-    `existing` are the target's own objects in ``SCHEMAS["all"]``.
+    In `FINDING_FIELDS`. `existing` are the target's own objects in ``SCHEMAS["all"]``. `keep` may persist frames that
+    are read twice. Runs one job, which counts the keys that may be crowded; the rest is lazy.
     """
-    return _told(_heard(_crowded(_claims(mapped, existing, context), context)), context)
+    plain, odd = _claims(judged, existing, context)
+    odd = keep("odd-claims", odd)
+    crowds = keep("crowds", odd.select("crowd").union(_repeated(plain)).distinct())
+    few = crowds.count() <= FEW_CROWDS
+    candidates = plain.join(F.broadcast(crowds) if few else crowds, "crowd", "left_semi").unionByName(odd)
+    return _told(_heard(_crowded(candidates, context)), context)
 
 
-def _claims(mapped: DataFrame, existing: DataFrame, context: CheckContext) -> DataFrame:
-    """Who wants what: `_SUBJECT`, ``tier``, `_IDENTIFIER`, and what the target makes of these (`_STORED`).
+def _claims(judged: DataFrame, existing: DataFrame, context: CheckContext) -> tuple[DataFrame, DataFrame]:
+    """Who wants what: `_SUBJECT`, ``tier``, `_IDENTIFIER`, what the target makes of these (`_STORED`), ``crowd``.
 
-    Names are empty texts for namespaces.
+    First what is claimed under ordinary identifiers, which the target keeps as they are, each under a text of its own;
+    then the rest. Names are empty texts for namespaces.
     """
-    wanted = mapped.where(F.col("status").isin(*MOVED) & F.col("target_levels").isNotNull())
-    explicit = _claim(wanted, EXPLICIT, F.col("target_levels"), F.col("target_name"))
-    there = _claim(existing, EXISTING, F.col("levels"), F.col("name"))
-    stored = _as_stored(explicit.unionByName(there), context)
-    if not (context.folds or context.normalizes):  # parents that differ are different parents
-        return stored
-    return stored.unionByName(_implied(stored.where(F.col("tier") == EXPLICIT)))
+    ordinary = in_target(context)
+    wanted = judged.where(F.col("status").isin(*MOVED) & F.col("target_levels").isNotNull())
+    there = existing.withColumn("ordinary", is_ordinary(ordinary, F.col("levels"), F.col("name")))
+
+    def claims(of: Column) -> DataFrame:
+        explicit = _claim(wanted.where(of), EXPLICIT, F.col("target_levels"), F.col("target_name"))
+        return explicit.unionByName(_claim(there.where(of), EXISTING, F.col("levels"), F.col("name")))
+
+    plain = claims(F.col("ordinary")).withColumns(dict(zip(_STORED, map(F.col, _WANTED), strict=True)))
+    odd = _as_stored(claims(~F.col("ordinary")), context)
+    if context.folds or context.normalizes:  # elsewhere, parents that differ are different parents
+        odd = odd.unionByName(_implied(odd))
+        parents, is_ordinary_depth = _implied(plain), F.size("target_levels").isin(*ordinary.namespaces)
+        plain = plain.unionByName(parents.where(is_ordinary_depth))
+        if ordinary.depths_of_parents - ordinary.namespaces:
+            odd = odd.unionByName(parents.where(~is_ordinary_depth))
+    at, named = map(F.col, _STORED)
+    text = _text(context, at, named)
+    return _keyed(plain, ordinary_text(ordinary, context, at, named, text)), _keyed(odd, text)
+
+
+def _keyed(claims: DataFrame, text: Column) -> DataFrame:
+    """`claims` with ``crowd``, by which those that may be one in the target, being one `text`, are brought together."""
+    return claims.withColumn("crowd", F.xxhash64("is_table", text))
+
+
+def _repeated(plain: DataFrame) -> DataFrame:
+    """The keys of what several source objects want under one ordinary identifier."""
+    wanted = plain.where(F.col("tier") == EXPLICIT)
+    return wanted.groupBy("crowd").agg(F.count(F.lit(1)).alias("number")).where(F.col("number") > 1).select("crowd")
 
 
 def _claim(frame: DataFrame, tier: int, levels: Column, name: Column) -> DataFrame:
@@ -73,24 +116,31 @@ def _claim(frame: DataFrame, tier: int, levels: Column, name: Column) -> DataFra
     )
 
 
-def _implied(explicit: DataFrame) -> DataFrame:
-    """The parents of what is wanted; a parent is implied by a namespace, whatever of it came into the inventory."""
+def _implied(claims: DataFrame) -> DataFrame:
+    """The parents of what is wanted, each with the smallest namespace that implies it, as nobody else will be heard."""
+    explicit = claims.where(F.col("tier") == EXPLICIT)
     depth = F.size("target_levels") - F.when(F.col("is_table"), 0).otherwise(1)
     # Most of a catalog are tables, and those of a namespace imply the same.
     lowest = explicit.where(depth > 0).select(
         "source", "system", "levels", *(F.slice(name, F.lit(1), depth).alias(name) for name in _LEVELS)
     )
     each = lowest.distinct().withColumn("depth", F.explode(F.sequence(F.lit(1), F.size("target_levels"))))
-    return each.select(
-        "source",
-        "system",
-        F.lit(NAMESPACE).alias("object"),
-        "levels",
-        F.lit("").alias("name"),
-        F.lit(IMPLIED).alias("tier"),
-        F.lit(False).alias("is_table"),
-        *(F.slice(name, F.lit(1), F.col("depth")).alias(name) for name in _LEVELS),
-        *(F.lit("").alias(name) for name in _NAMES),
+    parents = (F.slice(name, F.lit(1), F.col("depth")).alias(name) for name in _LEVELS)
+    smallest = F.min(F.struct("source", "levels", "system")).alias("smallest")
+    return (
+        each.groupBy(*parents)
+        .agg(smallest)
+        .select(
+            "smallest.source",
+            "smallest.system",
+            F.lit(NAMESPACE).alias("object"),
+            "smallest.levels",
+            F.lit("").alias("name"),
+            F.lit(IMPLIED).alias("tier"),
+            F.lit(False).alias("is_table"),
+            *_LEVELS,
+            *(F.lit("").alias(name) for name in _NAMES),
+        )
     )
 
 
@@ -120,7 +170,8 @@ def _text(context: CheckContext, levels: Column, name: Column) -> Column:
     """What the target writes, read through the configured hierarchy first."""
     separator = context.separator
     if separator:
-        levels = F.flatten(F.transform(levels, lambda level: split(level, separator)))
+        parts = F.flatten(F.transform(levels, lambda level: split(level, separator)))
+        levels = F.when(F.array_join(levels, "").contains(separator), parts).otherwise(levels)
     if context.target is None:
         return F.to_json(F.array(F.to_json(levels), name))
     own = native(context.target.dialect.open())

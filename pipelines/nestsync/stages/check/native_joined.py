@@ -34,6 +34,12 @@ def percent_encode(text: Column) -> Column:
     return F.replace(F.replace(form, F.lit("*"), F.lit("%2A")), F.lit("%7E"), F.lit("~"))
 
 
+def percent_encode_all(levels: Column) -> Column:
+    """Each of `levels` percent-encoded. One look at all their characters tells that most have nothing to encode."""
+    has_reserved = F.array_join(levels, "").rlike(r"[^A-Za-z0-9_.~-]")
+    return F.when(has_reserved, F.transform(levels, percent_encode)).otherwise(levels)
+
+
 def percent_decode(text: Column) -> Column:
     """`core.dialects.percent.decode` of what is percent-encoded UTF-8."""
     return F.url_decode(F.replace(text, F.lit("+"), F.lit("%2B")))
@@ -94,7 +100,7 @@ class NativeIcebergRest(_Separated[IcebergRest]):
         return percent.encode_bytes(self.dialect.separator)
 
     def render(self, levels: Column) -> Column:
-        return F.array_join(F.transform(levels, percent_encode), self._joint)
+        return F.array_join(percent_encode_all(levels), self._joint)
 
     def render_table(self, levels: Column, name: Column) -> Column:
         return F.concat(self.render(levels), F.lit("/tables/"), percent_encode(name))

@@ -6,14 +6,29 @@ from collections.abc import Iterable, Mapping
 from functools import reduce
 from operator import and_
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import BooleanType, StructField
 
-from nestsync.core.checking.ordinary import LONGEST, Ordinary
+from nestsync.core.checking.collisions import target_text
+from nestsync.core.checking.context import CheckContext
+from nestsync.core.checking.joints import joints
+from nestsync.core.checking.ordinary import LONGEST, Ordinary, in_sources, in_target
+from nestsync.schemas import contract
+from nestsync.stages.check.mapping import MAPPED_SCHEMA
 from nestsync.stages.check.native import quoted_pattern
+
+JUDGED_SCHEMA = contract(*MAPPED_SCHEMA.fields, StructField("ordinary", BooleanType(), nullable=False))
+"""A mapped row, and whether its names are ordinary where it is and where it goes: no rule is to be asked then."""
 
 _BETWEEN = "/"
 """Between levels in one text: no ordinary level holds it, so that the parts are the levels."""
+
+
+def judged(mapped: DataFrame, context: CheckContext) -> DataFrame:
+    """`mapped` (`MAPPED_SCHEMA`) in `JUDGED_SCHEMA`."""
+    ordinary = _are_ordinary(in_target(context), in_sources(context))
+    return mapped.select(*MAPPED_SCHEMA.names, F.coalesce(ordinary, F.lit(False)).alias("ordinary"))
 
 
 def is_ordinary(ordinary: Ordinary, levels: Column, name: Column) -> Column:
@@ -27,9 +42,8 @@ def is_ordinary(ordinary: Ordinary, levels: Column, name: Column) -> Column:
     return F.when(name.isNull(), of_namespace).otherwise(of_table)
 
 
-def are_ordinary(in_target: Ordinary, in_sources: Mapping[str, Ordinary]) -> Column:
-    """Whether both the levels in the source and those in the target are ordinary, of a row of `MAPPED_SCHEMA`."""
-    return is_ordinary(in_target, F.col("target_levels"), F.col("target_name")) & _of_sources(in_sources)
+def _are_ordinary(target: Ordinary, sources: Mapping[str, Ordinary]) -> Column:
+    return is_ordinary(target, F.col("target_levels"), F.col("target_name")) & _of_sources(sources)
 
 
 def _of_sources(in_sources: Mapping[str, Ordinary]) -> Column:
@@ -55,8 +69,24 @@ def _have_depth(depths: Iterable[int], levels: Column, part: str) -> Column:
     return found.otherwise(F.lit(False))
 
 
+def ordinary_text(ordinary: Ordinary, context: CheckContext, levels: Column, name: Column, long_way: Column) -> Column:
+    """`core.checking.collisions.target_text` of rows that are ordinary: ``is_table``, `levels` and `name`.
+
+    `long_way` is the same for rows of any kind, and is taken where ordinary texts are not all alike.
+    """
+
+    def text(*, of_tables: bool) -> Column:
+        told = joints(lambda at, named: target_text(at, named, context), ordinary, of_tables=of_tables)
+        if told is None:
+            return long_way
+        of_name = (F.lit(told.of_name), name) if of_tables else ()
+        return F.concat(F.lit(told.before), F.array_join(levels, told.between), *of_name, F.lit(told.after))
+
+    return F.when(F.col("is_table"), text(of_tables=True)).otherwise(text(of_tables=False))
+
+
 def _whole(pattern: str) -> str:
     return rf"\A{pattern}\z"
 
 
-__all__ = ["are_ordinary", "is_ordinary"]
+__all__ = ["JUDGED_SCHEMA", "is_ordinary", "judged", "ordinary_text"]

@@ -14,7 +14,6 @@ from nestsync.core.capabilities import capabilities
 from nestsync.core.checking import messages
 from nestsync.core.checking.context import CheckContext
 from nestsync.core.checking.messages import Sentence, Slot
-from nestsync.core.checking.ordinary import in_sources, in_target
 from nestsync.core.checking.rules import DANGEROUS, MOVED, NAMESPACE, STATUS_RULES, said_elsewhere
 from nestsync.core.dialects import Dialect, Refusal
 from nestsync.core.findings import Severity
@@ -23,7 +22,6 @@ from nestsync.stages.check.harms import harms
 from nestsync.stages.check.hits import Chain, fault, read_back
 from nestsync.stages.check.local import local_frame
 from nestsync.stages.check.native import first
-from nestsync.stages.check.ordinary import are_ordinary
 from nestsync.stages.check.sentences import Codebook, Entry, explained
 from nestsync.stages.check.systems import SystemRules
 from nestsync.stages.columns import quoted, shown
@@ -150,17 +148,17 @@ class RowRules:
         return chain
 
 
-def by_itself(mapped: DataFrame, context: CheckContext, free: str | None) -> DataFrame:
-    """What is wrong with each object of `mapped` (`MAPPED_SCHEMA`) by itself, in `FINDING_FIELDS`, each once.
+def by_itself(judged: DataFrame, context: CheckContext, free: str | None) -> DataFrame:
+    """What is wrong with each object of `judged` (`JUDGED_SCHEMA`) by itself, in `FINDING_FIELDS`, each once.
 
     A fault of the levels is told of the namespace, once for everything in it; `free` is the separator to suggest.
     """
     rules = RowRules(context, free)
     chains = rules.chains()
     facts = [*_SUBJECT, "error", "target_levels", "target_name"]
-    odd = (F.col("status") != "ok") | ~are_ordinary(in_target(context), in_sources(context))
+    odd = (F.col("status") != "ok") | ~F.col("ordinary")
     # Most rows end here; of the others, what is at fault is worked out once it is known what is wrong.
-    odd_ones = mapped.where(F.col("target_levels").isNotNull() & odd)
+    odd_ones = judged.where(F.col("target_levels").isNotNull() & odd)
     wrong = odd_ones.select(*facts, F.explode(_codes(chains)).alias("found"))
     found = wrong.select(*facts, _hit(chains, F.col("found")).alias("hit")).select(*facts, "hit.*")
     placed = _renamed_itself(found, context)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
@@ -24,7 +25,7 @@ def ranked_separators(objects: DataFrame, context: CheckContext) -> tuple[Ranked
     if not candidates:
         return ()
     # One look at the levels as one text leaves most rows out; what it finds across two levels is sorted out below.
-    any_candidate = "|".join(map(quoted_pattern, candidates))
+    any_candidate = _any_of(candidates)
     few_objects = objects.where(F.array_join("levels", "\n").rlike(any_candidate))
     held = F.filter(
         F.array(*map(F.lit, candidates)),
@@ -44,6 +45,13 @@ def ranked_separators(objects: DataFrame, context: CheckContext) -> tuple[Ranked
         counts[row["separator"]] = row["conflicts"]
         examples[row["separator"]].append((row["source"], tuple(row["levels"])))
     return rank(counts, {separator: tuple(found) for separator, found in examples.items()}, context)
+
+
+def _any_of(texts: Sequence[str]) -> str:
+    """The pattern of each of `texts`; of characters it is a class, which is found several times faster."""
+    characters = [quoted_pattern(text) for text in texts if len(text) == 1]
+    longer = [quoted_pattern(text) for text in texts if len(text) > 1]
+    return "|".join([*([f"[{''.join(characters)}]"] if characters else []), *longer])
 
 
 def separators_frame(ranked: tuple[Ranked, ...], objects: DataFrame) -> DataFrame:
