@@ -37,7 +37,7 @@ target:
   capabilities: jdbc
 strategy: upsert
 on_blocking: skip
-separator: {value: ";", policy: unrestricted, allowed: [";"], candidates: [";", "|", =]}
+separator: {value: ";", replaces: ":", policy: unrestricted, allowed: [";"], candidates: [";", "|", =]}
 engines: [spark, trino]
 mapping:
   rules:
@@ -88,6 +88,7 @@ def test_everything_that_can_be_said_is_read(full: Config, tmp_path: Path) -> No
     assert (full.strategy, full.on_blocking) == ("upsert", "skip")
     assert full.separator.model_dump() == {
         "value": ";",
+        "replaces": ":",
         "policy": "unrestricted",
         "allowed": (";",),
         "candidates": (";", "|", "="),

@@ -44,6 +44,16 @@ def test_facts_of_processes_at_once_are_all_kept(files: RunFiles) -> None:
     assert files.summary("r1")["inventory"] == {f"s{i}": 1 for i in range(4)}
 
 
+def test_separators_are_remembered_by_target(files: RunFiles) -> None:
+    assert files.separator_of("lake") is None
+    files.remember_separator("lake", ":")
+    files.remember_separator("other", ";")
+    files.remember_separator("lake", "$")
+    assert (files.separator_of("lake"), files.separator_of("other")) == ("$", ";")
+    assert files.separator_of("another") is None
+    assert files.run_ids() == []
+
+
 def test_an_unknown_run_names_the_known_ones(files: RunFiles) -> None:
     files.update_summary("r1", "inventory", {})
     with pytest.raises(RunNotFound, match=r"there is no run .nope..*r1"):

@@ -55,7 +55,9 @@ carries the run that wrote it; levels are always arrays, outermost first, never 
 Beside them, for whoever looks without Spark: `runs-json/<run_id>.json` is what the stages of a run left for each other,
 and `listings/<run_id>/` holds the namespaces of its inventory as JSON lines (`source`, `role`, `levels`, `status`,
 `error`), in the folder that the run's summary names for each catalog. `nestsync tree` and `nestsync separators` read
-both.
+both. `separators.json` remembers by target the separator that it was written with last: another one is a finding
+(`separator-changed`) for every name that reads differently then, and blocks until `separator.replaces` says that it is
+wanted.
 """
 
 

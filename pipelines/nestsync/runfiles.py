@@ -58,9 +58,23 @@ class RunFiles:
             known = _summary(target) if target.exists() else {}
             summary: dict[str, Any] = {"run_id": run_id} | known
             summary[stage] = summary.get(stage, {}) | dict(facts)
-            draft = target.with_suffix(f".{os.getpid()}.tmp")
-            draft.write_text(json.dumps(summary, indent=1, sort_keys=True), encoding="utf-8")
-            draft.replace(target)
+            _replace(target, summary)
+
+    # ---- what is remembered of targets
+
+    def separator_of(self, target: str) -> str | None:
+        """The separator that the catalog `target` was written with last. Raises `SummaryUnreadable`."""
+        try:
+            found = _summary(self._separators).get(target)
+        except FileNotFoundError:
+            return None
+        return found if isinstance(found, str) else None
+
+    def remember_separator(self, target: str, separator: str) -> None:
+        """Remember that `target` is written with `separator`, whatever it was written with before."""
+        with self.lock("separators"):
+            known = _summary(self._separators) if self._separators.exists() else {}
+            _replace(self._separators, known | {target: separator})
 
     # ---- inventories and their listings
 
@@ -145,6 +159,10 @@ class RunFiles:
             yield
 
     @property
+    def _separators(self) -> Path:
+        return self.root / "separators.json"
+
+    @property
     def _summaries(self) -> Path:
         return self.root / "runs-json"
 
@@ -160,6 +178,12 @@ def checked_run_id(run_id: str) -> str:
             hint="use letters, digits and _ . : + -, at most 128, starting with a letter or digit",
         )
     return run_id
+
+
+def _replace(file: Path, content: Mapping[str, Any]) -> None:
+    draft = file.with_suffix(f".{os.getpid()}.tmp")
+    draft.write_text(json.dumps(content, indent=1, sort_keys=True), encoding="utf-8")
+    draft.replace(file)
 
 
 def _summary(file: Path) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping as Lookup
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nestsync.core.checking import CheckContext, DialectUse, Subject, Target
@@ -332,6 +332,26 @@ CASES = [
         {"case-collision": ['lake ["sales"] (already there)']},
     ),
     Case("what the target holds under the wanted name", [namespace("one", "sales"), there("sales")], context()),
+    # ---- a separator that is another now
+    Case(
+        "what is nested, or holds the new separator, reads differently",
+        [there("a", "b"), there("x;y"), there("flat"), there("old:one"), namespace("rest", "flat")],
+        context(separator=";", separator_before=":"),
+        [("separator-changed", "lake", ("a", "b"), ""), ("separator-changed", "lake", ("x;y",), "")],
+        {
+            "separator-changed": [
+                "[\"a\",\"b\"] is written with ';' between its levels, and was written with ':'",
+                "level \"x;y\" of [\"x;y\"] would be read as two levels: the separator is ';', and was ':'",
+                "keep separator ':', or set separator.replaces to ':'",
+            ]
+        },
+    ),
+    Case(
+        "tables are where their namespaces are",
+        [there("a", "b"), replace(there("a", "b"), object="table", name="t")],
+        context(separator=";", separator_before=":", replaces=":"),
+        [("separator-changed", "lake", ("a", "b"), "")],
+    ),
     # ---- dangerous, not merely lossy
     Case(
         "a level of which Trino sees nothing",

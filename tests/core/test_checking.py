@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nestsync.core.checking import (
     CheckContext,
@@ -18,9 +20,11 @@ from nestsync.core.checking import (
     rank_separators,
 )
 from nestsync.core.findings import Finding, Severity
-from nestsync.core.identifiers import Identifier
+from nestsync.core.gravitino import separator_changed
+from nestsync.core.identifiers import Identifier, Levels
 from nestsync.core.mapping import Mapping, MappingRule, Rename
-from tests.core.check_cases import CASES, Case, context, namespace, table
+from tests.core import hostile
+from tests.core.check_cases import CASES, Case, context, namespace, table, there
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES])
@@ -39,6 +43,20 @@ def test_every_finding_says_where_and_what_to_change() -> None:
             assert found.message
             assert found.hint
             assert "\n" not in found.message
+
+
+@given(st.lists(hostile.levels))
+def test_a_changed_separator_is_told_of_the_names_that_it_concerns(namespaces: list[Levels]) -> None:
+    held = [there(*levels) for levels in namespaces if "" not in levels]
+    found = check(held, context(separator=";", separator_before=":"))
+    concerned = separator_changed([subject.levels for subject in held], before=":", after=";")
+    assert {finding.levels for finding in found} == {affected.levels for affected in concerned if affected.levels}
+
+
+def test_a_change_that_is_wanted_blocks_nothing() -> None:
+    for replaces, expected in ((None, Severity.BLOCKING), ("$", Severity.BLOCKING), (":", Severity.INFO)):
+        changed = context(separator=";", separator_before=":", replaces=replaces)
+        assert _only(check([there("a", "b")], changed)).severity is expected
 
 
 def _only(found: list[Finding]) -> Finding:

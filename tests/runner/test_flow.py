@@ -115,6 +115,25 @@ def test_written_once_exactly_and_then_never_again(
     assert door.writes == ()
 
 
+@pytest.mark.proves("separator-changed", "exit-3")
+def test_another_separator_than_the_target_was_enabled_with_blocks_until_it_is_wanted(
+    spark: SparkSession, tmp_path: Path, source: IcebergRest, target: IcebergRest, door: CountingProxy
+) -> None:
+    client(source).create_namespace(("dev",))
+    client(source).create_namespace(("dev", "sub"))
+    assert take(configuration(tmp_path, source, door), "inventory", "check", "plan", "apply").exit_code == 0
+
+    door.reset()
+    other = "separator: {value: ';', replaces: '$'}"
+    blocked = take(configuration(tmp_path, source, door, other), "inventory", "check", "plan", "apply")
+    assert (blocked.exit_code, blocked.counts("check")["blocking"], door.writes) == (3, 1, ())
+
+    wanted = configuration(tmp_path, source, door, "separator: {value: ';', replaces: ':'}")
+    for informed in (1, 0):  # it is remembered then
+        outcome = take(wanted, "inventory", "check", "plan", "apply")
+        assert (outcome.exit_code, outcome.counts("check")["info"], door.writes) == (0, informed, ())
+
+
 @pytest.mark.proves("separator-conflict", "exit-3")
 def test_a_flat_name_that_holds_the_separator_blocks_and_a_free_one_is_suggested(
     spark: SparkSession, tmp_path: Path, source: IcebergRest, target: IcebergRest, door: CountingProxy

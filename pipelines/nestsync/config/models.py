@@ -127,6 +127,9 @@ class SeparatorConfig(Section):
 
     value: Text | None = ":"
     """The separator that the target's users will write; null where levels are never written as one text."""
+    replaces: Text | None = None
+    """The separator that the target was enabled with, when `value` is to take its place: the names that this concerns
+    are then reported, and block nothing."""
     policy: Policy = "restricted"
     """`restricted` takes what `allowed` lists, `unrestricted` whatever is safe."""
     allowed: tuple[Text, ...] = ALLOWED

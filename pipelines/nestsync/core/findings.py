@@ -51,6 +51,9 @@ RULES: dict[str, Rule] = {
     for rule in (
         Rule("separator-conflict", _BLOCKING, "a level holds the separator that the target joins levels with"),
         Rule("separator-refused", _BLOCKING, "the configured separator is not allowed"),
+        Rule(
+            "separator-changed", _BLOCKING, "the target was enabled with another separator; this name reads differently"
+        ),
         Rule("empty-level", _BLOCKING, "a level of the target identifier is empty"),
         Rule("reserved-character", _BLOCKING, "a level holds a character that the target keeps for itself"),
         Rule("round-trip-loss", _BLOCKING, "a dialect in use does not give the same levels back"),

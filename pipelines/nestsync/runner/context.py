@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -158,6 +158,8 @@ class RunContext:
             mapping=config.name_mapping(),
             target=None if target is None else self._target(target),
             separator=config.separator.value,
+            separator_before=self._separator_before(),
+            replaces=config.separator.replaces,
             candidates=config.separator.candidates,
             policy=config.separator.policy,
             allowed=config.separator.allowed,
@@ -167,6 +169,11 @@ class RunContext:
             severities=config.severities,
             lowered=config.accepted(),
         )
+
+    def _separator_before(self) -> str | None:
+        target, now = self.config.target, self.config.separator.value
+        before = None if target is None else self.workspace.separator_of(target.name)
+        return None if before == now else before
 
     def _target(self, target: TargetConfig) -> Target:
         use = self._dialect(target)
@@ -184,7 +191,9 @@ class RunContext:
     @property
     def naming_hash(self) -> str:
         """A hash of all that decides names and properties: a plan stands on the check of the same."""
-        parts = _canonical((self.check_context, self.wanted_settings, self.config.strategy))
+        # What the workspace remembers is no configuration, and changes as soon as something is written.
+        configured = replace(self.check_context, separator_before=None)
+        parts = _canonical((configured, self.wanted_settings, self.config.strategy))
         return hashlib.sha256(parts.encode("utf-8", "backslashreplace")).hexdigest()
 
     # ---- what stages leave for each other

@@ -60,6 +60,7 @@ def applied(context: RunContext) -> dict[str, int]:
     check_unedited(actions, folder, facts["hash"])
     with context.workspace.lease(context.run_id):
         result = _write(context, facts["counts"])
+        _remember_separator(context)
     context.note("apply", counts=result.counts)
     for failure in result.failures:
         context.ui.note(f"failed: {failure.detail}")
@@ -89,6 +90,13 @@ def _write(context: RunContext, planned_counts: dict[str, int]) -> ApplyResult:
         writer.close()
         context.drop("ledger")
         context.workspace.replace("ledger", context.ledger(), run_id=context.run_id)
+
+
+def _remember_separator(context: RunContext) -> None:
+    """What the target is written with from now on, unless it is a change that nobody asked for."""
+    said, known = context.config.separator, context.workspace.separator_of(context.target.name)
+    if said.value is not None and known in (None, said.replaces):
+        context.workspace.remember_separator(context.target.name, said.value)
 
 
 def _refuse_blocking(context: RunContext) -> None:

@@ -44,6 +44,7 @@ def checked(spark: SparkSession, subjects: Sequence[Subject], of: CheckContext) 
     "not-a-table",
     "reserved-character",
     "round-trip-loss",
+    "separator-changed",
     "separator-conflict",
     "separator-refused",
     "too-deep",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from nestsync.core.checking.changes import separator_changes
 from nestsync.core.checking.collisions import collisions
 from nestsync.core.checking.context import CheckContext, DialectUse, Lowered, SeverityRefused, Target
 from nestsync.core.checking.ranking import EXAMPLES, Ranked, holders, rank, refusal, suggestion
@@ -23,13 +24,15 @@ def rank_separators(subjects: Iterable[Subject], context: CheckContext) -> tuple
 def check(subjects: Iterable[Subject], context: CheckContext) -> list[Finding]:
     """Everything that is wrong with the source objects among `subjects`, in no particular order.
 
-    Objects of the target (role ``target``) only take part in collisions.
+    Objects of the target (role ``target``) only take part in collisions, and where the separator is another now.
     """
     every = list(subjects)
     ranked = rank_separators(every, context)
     placed = [place(subject, context) for subject in every if subject.role == "source"]
     found = list(_by_itself(placed, context, suggestion(ranked)))
-    found += collisions(placed, (subject for subject in every if subject.role != "source"), context)
+    existing = [subject for subject in every if subject.role != "source"]
+    found += collisions(placed, existing, context)
+    found += separator_changes(existing, context)
     refused = refusal({each.separator: each.conflicts for each in ranked}, context)
     if refused is not None:
         found.append(refused_separator(refused, context))

@@ -106,6 +106,10 @@ class CheckContext:
     """None for an assessment, which has no target."""
     separator: str | None = None
     """The configured character that joins levels in text; None where none is wanted."""
+    separator_before: str | None = None
+    """The separator that the target was enabled with, where that is another."""
+    replaces: str | None = None
+    """The separator whose replacement the configuration wants."""
     candidates: tuple[str, ...] = DEFAULT_CANDIDATES
     policy: Policy = "restricted"
     allowed: tuple[str, ...] = ALLOWED

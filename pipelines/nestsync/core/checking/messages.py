@@ -61,6 +61,15 @@ def separator_conflict(separator: str, free: str | None) -> Sentence:
     return Sentence((*_LEVEL, message), (choice, *_RENAME))
 
 
+def separator_changed(before: str, after: str, *, holds: bool) -> Sentence:
+    """A namespace of the target has another text with the separator `after`, or none where a level `holds` it."""
+    old, new = shown_separator(before), shown_separator(after)
+    hint = f"keep separator {old}, or set separator.replaces to {old} when all who write these names know of {new}"
+    if holds:
+        return Sentence((*_LEVEL, f" would be read as two levels: the separator is {new}, and was {old}"), (hint,))
+    return Sentence((Slot.TARGET, f" is written with {new} between its levels, and was written with {old}"), (hint,))
+
+
 AMBIGUOUS = Sentence(
     ("the first level ", Slot.LEVEL, " of ", Slot.TARGET, " is the name of a catalog too, which Spark tries first"),
     ("write the target's catalog before it in queries, or ", *_RENAME),

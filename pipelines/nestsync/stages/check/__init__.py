@@ -14,6 +14,7 @@ from nestsync.core.checking import CheckContext, Lowered, refused_separator
 from nestsync.core.checking.context import below
 from nestsync.core.checking.ranking import refusal, suggestion
 from nestsync.schemas import FINDING_FIELDS, LEVELS, contract
+from nestsync.stages.check.changes import separator_changes
 from nestsync.stages.check.collisions import collisions
 from nestsync.stages.check.local import local_frame
 from nestsync.stages.check.mapping import map_objects
@@ -48,7 +49,8 @@ def check(
 ) -> Checked:
     """Map and check `objects`: ``SCHEMAS["all"]`` with ``role``, ``source`` or ``target``.
 
-    Source rows are mapped and checked; target rows only take part where a wanted key meets one of theirs. Runs
+    Source rows are mapped and checked; target rows only take part where a wanted key meets one of theirs, and where
+    the separator is another now. Runs
     two jobs: one ranks the separators, since the messages name a free one, the other counts the keys that may be
     crowded. The rest is lazy; `objects` and `mapped`, which is what `map_sources` made of them, are read several times,
     so keep what is costly to read. `keep` is given frames that others are made of, and may persist them.
@@ -63,6 +65,9 @@ def check(
         met = aside.submit(met_in_target)
         ranked = ranked_separators(sources, context)
         found = [by_itself(mapped, context, suggestion(ranked)), met.result()]
+    changed = separator_changes(existing, context)
+    if changed is not None:
+        found.append(changed)
     refused = refusal({each.separator: each.conflicts for each in ranked}, context)
     if refused is not None:
         about = refused_separator(refused, context)
