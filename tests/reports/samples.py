@@ -14,6 +14,8 @@ from nestsync.reports.facts import (
     Digest,
     ExpectationResult,
     FindingRow,
+    MatrixExample,
+    MatrixRow,
     RuleCase,
     SeparatorRow,
     Subject,
@@ -71,6 +73,32 @@ def cases(rows: tuple[FindingRow, ...]) -> tuple[RuleCase, ...]:
     for row in rows:
         groups.setdefault((row.rule, row.subject.source, row.severity), []).append(row)
     return tuple(RuleCase(*key, count=len(found), examples=tuple(found[:20])) for key, found in sorted(groups.items()))
+
+
+DEEP_PATH = "spark > gravitino > trino"
+MATRIX = (
+    MatrixRow("hms_main", "source", "hive", "hive", "lossless", 44),
+    MatrixRow("lake", "source", "iceberg-rest", "iceberg-rest", "lossless", 27),
+    MatrixRow("hms_main", "target", DEEP_PATH, "trino", "lossless", 42),
+    MatrixRow(
+        "hms_main",
+        "target",
+        DEEP_PATH,
+        "trino",
+        "lossy",
+        1,
+        MatrixExample(("hive", "a.b"), ("a.b",), ("a", "b"), 0, "holds '.', which Trino reads as two levels"),
+    ),
+    MatrixRow(
+        "hms_main",
+        "target",
+        DEEP_PATH,
+        "gravitino",
+        "refused",
+        1,
+        MatrixExample(("hive", HOSTILE[0]), (HOSTILE[0],), None, None, "holds ':', the separator"),
+    ),
+)
 
 
 def blocked() -> Digest:
@@ -166,6 +194,7 @@ def blocked() -> Digest:
                 "data_docs/validations/names.html",
             ),
         ),
+        matrix=MATRIX,
     )
 
 

@@ -36,6 +36,36 @@ class CatalogFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class MatrixExample:
+    """One namespace that a way does not bring back: as its source has it, and what became of it at the hop."""
+
+    levels: Levels
+    seen_as: Levels
+    """What the hop has to write: the levels, maybe with a catalog before them."""
+    comes_back_as: Levels | None
+    """What the hop reads instead; None where it refuses them."""
+    first_difference: int | None
+    """The first level that is another, counted from 0."""
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    """How many namespaces of one source end so on one way through the dialects (see `core.checking.fates`)."""
+
+    source: str
+    side: str
+    """Whose levels were taken: ``source`` or ``target``."""
+    way: str
+    hop: str
+    """The dialect at which it ends."""
+    fate: str
+    """``lossless``, ``refused`` or ``lossy``."""
+    count: int
+    example: MatrixExample | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ReportFacts:
     """A run, finished or stopped on its way. A frame is None where its stage did not run.
 
@@ -50,6 +80,8 @@ class ReportFacts:
     catalogs: tuple[CatalogFacts, ...] = ()
     configuration: Mapping[str, str] = field(default_factory=dict)
     """What the reader has to know of it, by the name of its key, in the order to show; no secrets."""
+    matrix: tuple[MatrixRow, ...] | None = None
+    """What the check found; None where it did not run."""
     namespaces: DataFrame | None = None
     tables: DataFrame | None = None
     findings: DataFrame | None = None
@@ -191,6 +223,7 @@ class Digest:
     """How many actions by (kind, outcome)."""
     tree: Capped[TreeRow] | None
     expectations: tuple[ExpectationResult, ...] = ()
+    matrix: tuple[MatrixRow, ...] | None = None
 
     def severities(self) -> Counter[str]:
         """How many findings of each severity."""
@@ -233,6 +266,8 @@ __all__ = [
     "Digest",
     "ExpectationResult",
     "FindingRow",
+    "MatrixExample",
+    "MatrixRow",
     "ReportFacts",
     "ReportPaths",
     "RuleCase",

@@ -13,7 +13,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from nestsync.core.findings import RULES, Severity
-from nestsync.reports import templates
+from nestsync.reports import matrix, templates
 from nestsync.reports.facts import Digest
 from nestsync.reports.tree import TreeNode, nodes, state
 
@@ -80,6 +80,7 @@ def render(digest: Digest) -> str:
             meanings={slug: rule.meaning for slug, rule in RULES.items()},
             conflicts=max([row.conflicts for row in digest.separators or ()], default=0),
             longest=max([stage.seconds for stage in digest.outcome.stages], default=0.0),
+            matrix=None if digest.matrix is None else matrix.lines(digest.matrix),
             tree=tree,
             opened=_opened(tree),
             many=_MANY,

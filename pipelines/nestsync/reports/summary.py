@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from nestsync.core.findings import Severity
-from nestsync.reports.facts import Capped, CatalogRow, Digest, SeparatorRow, Subject
+from nestsync.reports.facts import Capped, CatalogRow, Digest, MatrixRow, SeparatorRow, Subject
 
 FILE = "summary.json"
 SCHEMA_VERSION = 1
@@ -44,6 +45,7 @@ def document(digest: Digest) -> dict[str, Any]:
         "catalogs": [_catalog(row) for row in digest.catalogs],
         "findings": _findings(digest),
         "separators": None if digest.separators is None else [_separator(row) for row in digest.separators],
+        "matrix": None if digest.matrix is None else [_matrix_row(row) for row in digest.matrix],
         "plan": _plan(digest),
         "namespaces": _file(digest.tree),
         "expectations": [
@@ -99,6 +101,13 @@ def _separator(row: SeparatorRow) -> dict[str, Any]:
         "reason": row.reason,
         "examples": [_subject(example) for example in row.examples],
     }
+
+
+def _matrix_row(row: MatrixRow) -> dict[str, Any]:
+    told = asdict(row)
+    if row.example is None:
+        del told["example"]
+    return told
 
 
 def _subject(subject: Subject) -> dict[str, Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from nestsync.config import CatalogConfig
 from nestsync.outcome import RunOutcome
-from nestsync.reports.facts import CatalogFacts, ReportFacts, ReportPaths
+from nestsync.reports.facts import CatalogFacts, MatrixExample, MatrixRow, ReportFacts, ReportPaths
 from nestsync.runner.context import RunContext
 from nestsync.schemas import SEPARATOR_FIELDS, contract
 from nestsync.stages.report import write_reports
@@ -35,6 +36,7 @@ def facts(context: RunContext, outcome: RunOutcome) -> ReportFacts:
         started_at=context.started_at,
         catalogs=_catalogs(context),
         configuration=_configuration(context),
+        matrix=_matrix(context) if "check" in ran else None,
         namespaces=objects.where(F.col("object") == "namespace") if inventoried else None,
         tables=objects.where(F.col("object") != "namespace") if inventoried else None,
         findings=context.findings() if "check" in ran else None,
@@ -85,6 +87,28 @@ def _separators(context: RunContext) -> DataFrame:
     schema = contract(*SEPARATOR_FIELDS)
     rows = context.facts("check")["separators"]
     return context.spark.createDataFrame([tuple(row[name] for name in schema.names) for row in rows], schema)
+
+
+def _matrix(context: RunContext) -> tuple[MatrixRow, ...]:
+    return tuple(
+        MatrixRow(
+            **{key: value for key, value in row.items() if key != "example"}, example=_example(row.get("example"))
+        )
+        for row in context.facts("check")["matrix"]
+    )
+
+
+def _example(said: dict[str, Any] | None) -> MatrixExample | None:
+    if said is None:
+        return None
+    back = said["comes_back_as"]
+    return MatrixExample(
+        levels=tuple(said["levels"]),
+        seen_as=tuple(said["seen_as"]),
+        comes_back_as=None if back is None else tuple(back),
+        first_difference=said["first_difference"],
+        reason=said["reason"],
+    )
 
 
 __all__ = ["address", "report"]

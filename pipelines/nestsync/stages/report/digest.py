@@ -64,6 +64,7 @@ def digest_of(facts: ReportFacts, frames: Frames, catalogs: tuple[CatalogRow, ..
         actions=actions,
         action_counts=counts,
         tree=tree.result(),
+        matrix=facts.matrix,
     )
 
 
