@@ -23,7 +23,7 @@ reset: ## Forget what `make run` left: the next one starts over
 
 .PHONY: test
 test: .venv/.made ## Every test, those with Spark and with real catalog servers included
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 .PHONY: test-fast
 test-fast: .venv/.made ## The tests of what is pure, in seconds

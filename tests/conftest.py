@@ -30,6 +30,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def sockets_of_spark(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Collect those sockets after a module with Spark, so that they are no warning in somebody else's test."""
+    yield
+    if any(item.get_closest_marker("spark") for item in request.session.items if item.path == request.path):
+        _collect_sockets()
+
+
+def _collect_sockets() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session that all tests share: two cores, loopback only, Delta and every room registered."""
@@ -40,6 +54,4 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session = open_session("local[2]", FEW_ROWS | folders)
     yield session
     session.stop()
-    with warnings.catch_warnings():  # the last of those sockets, which nobody's mark stands for
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
+    _collect_sockets()

@@ -117,11 +117,10 @@ def test_reading_asks_one_list_a_namespace_and_writes_nothing(
     for levels in [(unique,), *((unique, a) for a in "abc"), *((unique, a, b) for a in "abc" for b in "xy")]:
         writer.create_namespace(levels, {})
     memory.reset()
-    rows = read(IcebergRestOptions(uri=memory.uri), parallelism=3)
-    namespaces = [row for row in rows if row.object is ObjectKind.NAMESPACE and row.status is Status.OK]
+    read(IcebergRestOptions(uri=memory.uri), parallelism=3)
     lists = {r.target: n for r, n in memory.counts.items() if r.target.split("?")[0] == "/v1/namespaces"}
     assert set(lists.values()) == {1}
-    assert len(lists) == 1 + len(namespaces)
+    assert sum(unique in target for target in lists) == 1 + len("abc") + len("abc") * len("xy")
     assert not [request for request in memory.counts if request.is_write]
 
 

@@ -60,8 +60,8 @@ def collisions(
     odd = keep("odd-claims", odd)
     crowds = keep("crowds", odd.select("crowd").union(_repeated(plain)).distinct())
     few = crowds.count() <= FEW_CROWDS
-    candidates = plain.join(F.broadcast(crowds) if few else crowds, "crowd", "left_semi").unionByName(odd)
-    return _told(_heard(_crowded(candidates, context)), context)
+    met = plain.join(F.broadcast(crowds) if few else crowds, "crowd", "left_semi")
+    return _told(_heard(_crowded(_each_parent_once(met.unionByName(odd)), context)), context)
 
 
 def _claims(judged: DataFrame, existing: DataFrame, context: CheckContext) -> tuple[DataFrame, DataFrame]:
@@ -81,7 +81,7 @@ def _claims(judged: DataFrame, existing: DataFrame, context: CheckContext) -> tu
     plain = claims(F.col("ordinary")).withColumns(dict(zip(_STORED, map(F.col, _WANTED), strict=True)))
     odd = _as_stored(claims(~F.col("ordinary")), context)
     if context.folds or context.normalizes:  # elsewhere, parents that differ are different parents
-        odd = odd.unionByName(_implied(odd))
+        odd = _each_parent_once(odd.unionByName(_implied(odd)))
         parents, is_ordinary_depth = _implied(plain), F.size("target_levels").isin(*ordinary.namespaces)
         plain = plain.unionByName(parents.where(is_ordinary_depth))
         if ordinary.depths_of_parents - ordinary.namespaces:
@@ -117,31 +117,30 @@ def _claim(frame: DataFrame, tier: int, levels: Column, name: Column) -> DataFra
 
 
 def _implied(claims: DataFrame) -> DataFrame:
-    """The parents of what is wanted, each with the smallest namespace that implies it, as nobody else will be heard."""
+    """The parents of what is wanted, each as often as it is implied."""
     explicit = claims.where(F.col("tier") == EXPLICIT)
     depth = F.size("target_levels") - F.when(F.col("is_table"), 0).otherwise(1)
-    # Most of a catalog are tables, and those of a namespace imply the same.
-    lowest = explicit.where(depth > 0).select(
-        "source", "system", "levels", *(F.slice(name, F.lit(1), depth).alias(name) for name in _LEVELS)
+    each = explicit.where(depth > 0).withColumn("depth", F.explode(F.sequence(F.lit(1), depth)))
+    return each.select(
+        "source",
+        "system",
+        F.lit(NAMESPACE).alias("object"),
+        "levels",
+        F.lit("").alias("name"),
+        F.lit(IMPLIED).alias("tier"),
+        F.lit(False).alias("is_table"),
+        *(F.slice(name, F.lit(1), F.col("depth")).alias(name) for name in _LEVELS),
+        *(F.lit("").alias(name) for name in _NAMES),
     )
-    each = lowest.distinct().withColumn("depth", F.explode(F.sequence(F.lit(1), F.size("target_levels"))))
-    parents = (F.slice(name, F.lit(1), F.col("depth")).alias(name) for name in _LEVELS)
-    smallest = F.min(F.struct("source", "levels", "system")).alias("smallest")
-    return (
-        each.groupBy(*parents)
-        .agg(smallest)
-        .select(
-            "smallest.source",
-            "smallest.system",
-            F.lit(NAMESPACE).alias("object"),
-            "smallest.levels",
-            F.lit("").alias("name"),
-            F.lit(IMPLIED).alias("tier"),
-            F.lit(False).alias("is_table"),
-            *_LEVELS,
-            *(F.lit("").alias(name) for name in _NAMES),
-        )
-    )
+
+
+def _each_parent_once(claims: DataFrame) -> DataFrame:
+    """`claims` with each parent implied by the smallest namespace alone: nobody else will be heard."""
+    implied, voice = F.col("tier") == IMPLIED, ("source", "levels", "system")
+    smallest = F.min(F.struct(*voice)).alias("smallest")
+    others = [name for name in claims.columns if name not in voice]
+    once = claims.where(implied).groupBy(*others).agg(smallest).select(*others, "smallest.*")
+    return claims.where(~implied).unionByName(once)
 
 
 def _as_stored(claims: DataFrame, context: CheckContext) -> DataFrame:

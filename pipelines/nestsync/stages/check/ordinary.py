@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import reduce
 from operator import and_
 
@@ -35,11 +35,22 @@ def is_ordinary(ordinary: Ordinary, levels: Column, name: Column) -> Column:
     """`Ordinary.holds`; `name` is null for a namespace."""
     if not ordinary.characters:
         return F.lit(False)
+    depth, is_namespace = F.size(levels), name.isNull()
+    of_depth = F.when(is_namespace, depth.isin(*ordinary.namespaces)).otherwise(depth.isin(*ordinary.tables))
+    count = depth + F.when(is_namespace, 0).otherwise(1)
+    return of_depth & _plain(ordinary, F.concat_ws(_BETWEEN, levels, name), count)
+
+
+def _plain(ordinary: Ordinary, text: Column, count: Column) -> Column:
+    """Whether `text` is `count` parts of ordinary characters, of which none means something of its own."""
     no_word = rf"(?!(?:{'|'.join(map(quoted_pattern, ordinary.words))})(?:{_BETWEEN}|\z))"
-    part = f"{no_word}[{ordinary.characters}]{{1,{LONGEST}}}"
-    of_namespace = _have_depth(ordinary.namespaces, levels, part)
-    of_table = name.rlike(_whole(part)) & _have_depth(ordinary.tables, levels, part)
-    return F.when(name.isNull(), of_namespace).otherwise(of_table)
+    part = f"{no_word}[{ordinary.characters}]{{1,{LONGEST}}}+"
+    counts = {*ordinary.namespaces, *(depth + 1 for depth in ordinary.tables)}
+    found = F.when(count == 0, F.lit(False))
+    for number in sorted(counts):
+        pattern = rf"\A{_BETWEEN.join([part] * number)}\z"
+        found = found.when(count == number, text.rlike(pattern))
+    return found.otherwise(F.lit(False))
 
 
 def _are_ordinary(target: Ordinary, sources: Mapping[str, Ordinary]) -> Column:
@@ -61,14 +72,6 @@ def _of_sources(in_sources: Mapping[str, Ordinary]) -> Column:
     )
 
 
-def _have_depth(depths: Iterable[int], levels: Column, part: str) -> Column:
-    """Whether `levels` are as many as one of `depths`, and each a `part`."""
-    joined, found = F.array_join(levels, _BETWEEN), F.when(F.size(levels) == 0, F.lit(False))
-    for depth in sorted(depths):
-        found = found.when(F.size(levels) == depth, joined.rlike(_whole(_BETWEEN.join([part] * depth))))
-    return found.otherwise(F.lit(False))
-
-
 def ordinary_text(ordinary: Ordinary, context: CheckContext, levels: Column, name: Column, long_way: Column) -> Column:
     """`core.checking.collisions.target_text` of rows that are ordinary: ``is_table``, `levels` and `name`.
 
@@ -83,10 +86,6 @@ def ordinary_text(ordinary: Ordinary, context: CheckContext, levels: Column, nam
         return F.concat(F.lit(told.before), F.array_join(levels, told.between), *of_name, F.lit(told.after))
 
     return F.when(F.col("is_table"), text(of_tables=True)).otherwise(text(of_tables=False))
-
-
-def _whole(pattern: str) -> str:
-    return rf"\A{pattern}\z"
 
 
 __all__ = ["JUDGED_SCHEMA", "is_ordinary", "judged", "ordinary_text"]
