@@ -11,7 +11,7 @@ import requests
 
 from nestsync.catalogs.base import CatalogWriter
 from nestsync.catalogs.iceberg_rest import ROOM, IcebergRestOptions
-from nestsync.catalogs.records import CatalogObject, ObjectKind, Status
+from nestsync.catalogs.records import CatalogObject, Status
 from nestsync.embedded.proxy import CountingProxy
 from nestsync.embedded.servers import IcebergRest
 from nestsync.errors import AlreadyExists, CatalogUnreachable
