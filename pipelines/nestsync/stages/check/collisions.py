@@ -1,8 +1,7 @@
 """Where two identifiers would be one in the target, for any number of rows; `core.checking.collisions` is the oracle.
 
-Ordinary identifiers that differ never meet, so that most rows are done with once it is known that no odd one, and no
-second object, wants their key. What is left is brought together by key; what is alone there is done with, the rest is
-looked at closely where it is. No group has to fit into memory, also where a whole catalog collides.
+What may meet is brought together by key; what is alone there is done with, the rest is looked at closely where it is.
+No group has to fit into memory, also where a whole catalog collides.
 """
 
 from __future__ import annotations
@@ -16,32 +15,18 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from nestsync.core.checking import messages
-from nestsync.core.checking.collisions import EXISTING, EXPLICIT, IMPLIED, SHOWN_OTHERS
+from nestsync.core.checking.collisions import EXISTING, EXPLICIT, SHOWN_OTHERS
 from nestsync.core.checking.context import CheckContext
 from nestsync.core.checking.messages import Slot
-from nestsync.core.checking.ordinary import in_target
-from nestsync.core.checking.rules import MOVED, NAMESPACE
+from nestsync.core.checking.rules import NAMESPACE
 from nestsync.schemas import FINDING_FIELDS, LEVELS
-from nestsync.stages.check.columns import native
-from nestsync.stages.check.native import split
-from nestsync.stages.check.nfc import normalised
-from nestsync.stages.check.ordinary import is_ordinary, ordinary_text
+from nestsync.stages.check.candidates import STORED, SUBJECT, WANTED, candidates, folded, target_text
 from nestsync.stages.check.sentences import Codebook, Entry, explained
 from nestsync.stages.columns import quoted, shown
 
-FEW_CROWDS = 500_000
-"""So many keys, 8 bytes each, are handed to every task; more are brought to the rows by a shuffle."""
-
-_SUBJECT = ("source", "system", "object", "levels", "name")
-_WANTED = ("target_levels", "target_name")
-_STORED = ("stored_levels", "stored_name")
-_LEVELS = ("target_levels", "stored_levels")
-_NAMES = ("target_name", "stored_name")
-_BEYOND_ASCII = r"[^\x00-\x7F]"
-_UPPER_OR_BEYOND_ASCII = rf"[A-Z]|{_BEYOND_ASCII}"
-_IDENTIFIER = ("is_table", *_WANTED)
+_IDENTIFIER = ("is_table", *WANTED)
 _VOICE = ("source", "levels", "name", "object")
-_ORDER = ("folded", "exact", *_WANTED, *_VOICE)
+_ORDER = ("folded", "exact", *WANTED, *_VOICE)
 
 
 def collisions(
@@ -51,142 +36,20 @@ def collisions(
     *,
     keep: Callable[[str, DataFrame], DataFrame] = lambda _, frame: frame,
 ) -> DataFrame:
-    """The collisions of `judged` (`JUDGED_SCHEMA`) with each other and with what the target holds.
+    """The collisions of `judged` with each other and with what the target holds, in `FINDING_FIELDS`.
 
-    In `FINDING_FIELDS`. `existing` are the target's own objects in ``SCHEMAS["all"]``. `keep` may persist frames that
-    are read twice. Runs one job, which counts the keys that may be crowded; the rest is lazy.
+    `judged`, `existing` and `keep` are those of `candidates`, which runs one job; the rest is lazy.
     """
-    plain, odd = _claims(judged, existing, context)
-    odd = keep("odd-claims", odd)
-    crowds = keep("crowds", odd.select("crowd").union(_repeated(plain)).distinct())
-    few = crowds.count() <= FEW_CROWDS
-    met = plain.join(F.broadcast(crowds) if few else crowds, "crowd", "left_semi")
-    return _told(_heard(_crowded(_each_parent_once(met.unionByName(odd)), context)), context)
-
-
-def _claims(judged: DataFrame, existing: DataFrame, context: CheckContext) -> tuple[DataFrame, DataFrame]:
-    """Who wants what: `_SUBJECT`, ``tier``, `_IDENTIFIER`, what the target makes of these (`_STORED`), ``crowd``.
-
-    First what is claimed under ordinary identifiers, which the target keeps as they are, each under a text of its own;
-    then the rest. Names are empty texts for namespaces.
-    """
-    ordinary = in_target(context)
-    wanted = judged.where(F.col("status").isin(*MOVED) & F.col("target_levels").isNotNull())
-    there = existing.withColumn("ordinary", is_ordinary(ordinary, F.col("levels"), F.col("name")))
-
-    def claims(of: Column) -> DataFrame:
-        explicit = _claim(wanted.where(of), EXPLICIT, F.col("target_levels"), F.col("target_name"))
-        return explicit.unionByName(_claim(there.where(of), EXISTING, F.col("levels"), F.col("name")))
-
-    plain = claims(F.col("ordinary")).withColumns(dict(zip(_STORED, map(F.col, _WANTED), strict=True)))
-    odd = _as_stored(claims(~F.col("ordinary")), context)
-    if context.folds or context.normalizes:  # elsewhere, parents that differ are different parents
-        odd = _each_parent_once(odd.unionByName(_implied(odd)))
-        parents, is_ordinary_depth = _implied(plain), F.size("target_levels").isin(*ordinary.namespaces)
-        plain = plain.unionByName(parents.where(is_ordinary_depth))
-        if ordinary.depths_of_parents - ordinary.namespaces:
-            odd = odd.unionByName(parents.where(~is_ordinary_depth))
-    at, named = map(F.col, _STORED)
-    text = _text(context, at, named)
-    return _keyed(plain, ordinary_text(ordinary, context, at, named, text)), _keyed(odd, text)
-
-
-def _keyed(claims: DataFrame, text: Column) -> DataFrame:
-    """`claims` with ``crowd``, by which those that may be one in the target, being one `text`, are brought together."""
-    return claims.withColumn("crowd", F.xxhash64("is_table", text))
-
-
-def _repeated(plain: DataFrame) -> DataFrame:
-    """The keys of what several source objects want under one ordinary identifier."""
-    wanted = plain.where(F.col("tier") == EXPLICIT)
-    return wanted.groupBy("crowd").agg(F.count(F.lit(1)).alias("number")).where(F.col("number") > 1).select("crowd")
-
-
-def _claim(frame: DataFrame, tier: int, levels: Column, name: Column) -> DataFrame:
-    return frame.select(
-        "source",
-        "system",
-        "object",
-        "levels",
-        F.coalesce("name", F.lit("")).alias("name"),
-        F.lit(tier).alias("tier"),
-        name.isNotNull().alias("is_table"),
-        levels.alias("target_levels"),
-        F.coalesce(name, F.lit("")).alias("target_name"),
-    )
-
-
-def _implied(claims: DataFrame) -> DataFrame:
-    """The parents of what is wanted, each as often as it is implied."""
-    explicit = claims.where(F.col("tier") == EXPLICIT)
-    depth = F.size("target_levels") - F.when(F.col("is_table"), 0).otherwise(1)
-    each = explicit.where(depth > 0).withColumn("depth", F.explode(F.sequence(F.lit(1), depth)))
-    return each.select(
-        "source",
-        "system",
-        F.lit(NAMESPACE).alias("object"),
-        "levels",
-        F.lit("").alias("name"),
-        F.lit(IMPLIED).alias("tier"),
-        F.lit(False).alias("is_table"),
-        *(F.slice(name, F.lit(1), F.col("depth")).alias(name) for name in _LEVELS),
-        *(F.lit("").alias(name) for name in _NAMES),
-    )
-
-
-def _each_parent_once(claims: DataFrame) -> DataFrame:
-    """`claims` with each parent implied by the smallest namespace alone: nobody else will be heard."""
-    implied, voice = F.col("tier") == IMPLIED, ("source", "levels", "system")
-    smallest = F.min(F.struct(*voice)).alias("smallest")
-    others = [name for name in claims.columns if name not in voice]
-    once = claims.where(implied).groupBy(*others).agg(smallest).select(*others, "smallest.*")
-    return claims.where(~implied).unionByName(once)
-
-
-def _as_stored(claims: DataFrame, context: CheckContext) -> DataFrame:
-    """`claims` with what the target makes of levels and name, in `_STORED`."""
-    stored = claims.withColumns(dict(zip(_STORED, _folded(context), strict=True)))
-    if not context.normalizes:
-        return stored
-    odd = _characters().rlike(_BEYOND_ASCII)
-    return stored.where(~odd).unionByName(normalised(stored.where(odd), *_STORED))
-
-
-def _folded(context: CheckContext) -> tuple[Column, Column]:
-    levels, name = F.col("target_levels"), F.col("target_name")
-    if not context.folds:
-        return levels, name
-    # One look at all characters leaves most levels as they are; going through them one by one takes longer.
-    changes = _characters().rlike(_UPPER_OR_BEYOND_ASCII)
-    return F.when(changes, F.transform(levels, F.lower)).otherwise(levels), F.lower(name)
-
-
-def _characters() -> Column:
-    return F.concat(F.array_join("target_levels", ""), F.col("target_name"))
-
-
-def _text(context: CheckContext, levels: Column, name: Column) -> Column:
-    """What the target writes, read through the configured hierarchy first."""
-    separator = context.separator
-    if separator:
-        parts = F.flatten(F.transform(levels, lambda level: split(level, separator)))
-        levels = F.when(F.array_join(levels, "").contains(separator), parts).otherwise(levels)
-    if context.target is None:
-        return F.to_json(F.array(F.to_json(levels), name))
-    own = native(context.target.dialect.open())
-    return F.when(F.col("is_table"), own.render_table(levels, name)).otherwise(own.render(levels))
+    return _told(_heard(_crowded(candidates(judged, existing, context, keep), context)), context)
 
 
 def _crowded(claims: DataFrame, context: CheckContext) -> DataFrame:
     """The claims on keys that several identifiers, or several source objects, want.
 
-    Adds ``crowd``, by which rows are brought together, and the texts ``exact``, ``folded`` and ``final`` (see
-    `core.checking.collisions.Claim`).
+    Adds the texts ``exact``, ``folded`` and ``final`` (see `core.checking.collisions.Claim`).
     """
-    final = _text(context, *map(F.col, _STORED))
     crowd = Window.partitionBy("crowd")
-    together = claims.withColumns({"crowd": F.xxhash64("is_table", final), "identity": F.xxhash64(*_WANTED)})
-    counted = together.withColumns(
+    counted = claims.withColumn("identity", F.xxhash64(*WANTED)).withColumns(
         {
             "least": F.min("identity").over(crowd),
             "most": F.max("identity").over(crowd),
@@ -195,13 +58,13 @@ def _crowded(claims: DataFrame, context: CheckContext) -> DataFrame:
     )
     several = counted.where((F.col("least") != F.col("most")) | (F.col("explicit") > 1))
     return several.select(
-        *_SUBJECT,
+        *SUBJECT,
         "tier",
         *_IDENTIFIER,
         "crowd",
-        _text(context, F.col("target_levels"), F.col("target_name")).alias("exact"),
-        _text(context, *_folded(context)).alias("folded"),
-        final.alias("final"),
+        target_text(context, F.col("target_levels"), F.col("target_name")).alias("exact"),
+        target_text(context, *folded(context)).alias("folded"),
+        target_text(context, *map(F.col, STORED)).alias("final"),
     )
 
 
@@ -240,7 +103,7 @@ def _ladder(context: CheckContext) -> list[_Relation]:
     final = ("is_table", "final")
     ladder = [
         _Relation("collision", messages.WANTED_TOO, _IDENTIFIER, _VOICE),
-        _Relation("collision", messages.ONE_TEXT, (*final, "folded", "exact"), _WANTED),
+        _Relation("collision", messages.ONE_TEXT, (*final, "folded", "exact"), WANTED),
     ]
     if context.folds:
         ladder.append(_Relation("case-collision", messages.ONE_CASE, (*final, "folded"), ("exact",)))
@@ -267,7 +130,7 @@ def _told(heard: DataFrame, context: CheckContext) -> DataFrame:
         Slot.NAME: quoted(F.col("target_name")),
         Slot.OTHERS: F.col("others"),
     }
-    told = explained(found.select(*_SUBJECT, "target_levels", "target_name", "hit.*"), codebook, slots)
+    told = explained(found.select(*SUBJECT, "target_levels", "target_name", "hit.*"), codebook, slots)
     return told.withColumn("name", F.when(F.col("object") != NAMESPACE, F.col("name"))).select(
         *(field.name for field in FINDING_FIELDS)
     )

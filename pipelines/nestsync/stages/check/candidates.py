@@ -1,0 +1,168 @@
+"""Who may meet whom in the target: what is wanted there, implied or there, as far as it can come to the same.
+
+Ordinary identifiers that differ never meet, so that most of a catalog is done with once it is known that no odd one,
+and no second object, wants its key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from nestsync.core.checking.collisions import EXISTING, EXPLICIT, IMPLIED
+from nestsync.core.checking.context import CheckContext
+from nestsync.core.checking.ordinary import in_target
+from nestsync.core.checking.rules import MOVED, NAMESPACE
+from nestsync.stages.check.columns import native
+from nestsync.stages.check.native import split
+from nestsync.stages.check.nfc import normalised
+from nestsync.stages.check.ordinary import is_ordinary, ordinary_text
+
+FEW_CROWDS = 500_000
+"""So many keys, 8 bytes each, are handed to every task; more are brought to the rows by a shuffle."""
+
+SUBJECT = ("source", "system", "object", "levels", "name")
+"""Whose claim it is."""
+WANTED = ("target_levels", "target_name")
+"""What is claimed."""
+STORED = ("stored_levels", "stored_name")
+"""What the target makes of it."""
+_LEVELS = ("target_levels", "stored_levels")
+_NAMES = ("target_name", "stored_name")
+_BEYOND_ASCII = r"[^\x00-\x7F]"
+_UPPER_OR_BEYOND_ASCII = rf"[A-Z]|{_BEYOND_ASCII}"
+
+
+def candidates(
+    judged: DataFrame, existing: DataFrame, context: CheckContext, keep: Callable[[str, DataFrame], DataFrame]
+) -> DataFrame:
+    """The claims that may meet others: `SUBJECT`, ``tier``, ``is_table``, `WANTED`, `STORED` and ``crowd``.
+
+    `judged` is in `JUDGED_SCHEMA`, `existing` are the target's own objects in ``SCHEMAS["all"]``. Claims that come to
+    one text in the target are of one ``crowd``. Names are empty texts for namespaces. Runs one job, which counts the
+    keys that may be crowded; the rest is lazy. `keep` may persist frames that are read twice.
+    """
+    plain, odd = _claims(judged, existing, context)
+    odd = keep("odd-claims", odd)
+    crowds = keep("crowds", odd.select("crowd").union(_repeated(plain)).distinct())
+    few = crowds.count() <= FEW_CROWDS
+    met = plain.join(F.broadcast(crowds) if few else crowds, "crowd", "left_semi")
+    return _each_parent_once(met.unionByName(odd))
+
+
+def _claims(judged: DataFrame, existing: DataFrame, context: CheckContext) -> tuple[DataFrame, DataFrame]:
+    """What is claimed under ordinary identifiers, which the target keeps as they are, each under a text of its own.
+
+    And what is claimed under others.
+    """
+    ordinary = in_target(context)
+    wanted = judged.where(F.col("status").isin(*MOVED) & F.col("target_levels").isNotNull())
+    there = existing.withColumn("ordinary", is_ordinary(ordinary, F.col("levels"), F.col("name")))
+
+    def claims(of: Column) -> DataFrame:
+        explicit = _claim(wanted.where(of), EXPLICIT, F.col("target_levels"), F.col("target_name"))
+        return explicit.unionByName(_claim(there.where(of), EXISTING, F.col("levels"), F.col("name")))
+
+    plain = claims(F.col("ordinary")).withColumns(dict(zip(STORED, map(F.col, WANTED), strict=True)))
+    odd = _as_stored(claims(~F.col("ordinary")), context)
+    if context.folds or context.normalizes:  # elsewhere, parents that differ are different parents
+        odd = _each_parent_once(odd.unionByName(_implied(odd)))
+        parents, is_ordinary_depth = _implied(plain), F.size("target_levels").isin(*ordinary.namespaces)
+        plain = plain.unionByName(parents.where(is_ordinary_depth))
+        if ordinary.depths_of_parents - ordinary.namespaces:
+            odd = odd.unionByName(parents.where(~is_ordinary_depth))
+    at, named = map(F.col, STORED)
+    text = target_text(context, at, named)
+    return _keyed(plain, ordinary_text(ordinary, context, at, named, text)), _keyed(odd, text)
+
+
+def _keyed(claims: DataFrame, text: Column) -> DataFrame:
+    """`claims` with ``crowd``, by which those that may be one in the target, being one `text`, are brought together."""
+    return claims.withColumn("crowd", F.xxhash64("is_table", text))
+
+
+def _repeated(plain: DataFrame) -> DataFrame:
+    """The keys of what several source objects want under one ordinary identifier."""
+    wanted = plain.where(F.col("tier") == EXPLICIT)
+    return wanted.groupBy("crowd").agg(F.count(F.lit(1)).alias("number")).where(F.col("number") > 1).select("crowd")
+
+
+def _claim(frame: DataFrame, tier: int, levels: Column, name: Column) -> DataFrame:
+    return frame.select(
+        "source",
+        "system",
+        "object",
+        "levels",
+        F.coalesce("name", F.lit("")).alias("name"),
+        F.lit(tier).alias("tier"),
+        name.isNotNull().alias("is_table"),
+        levels.alias("target_levels"),
+        F.coalesce(name, F.lit("")).alias("target_name"),
+    )
+
+
+def _implied(claims: DataFrame) -> DataFrame:
+    """The parents of what is wanted, each as often as it is implied."""
+    explicit = claims.where(F.col("tier") == EXPLICIT)
+    depth = F.size("target_levels") - F.when(F.col("is_table"), 0).otherwise(1)
+    each = explicit.where(depth > 0).withColumn("depth", F.explode(F.sequence(F.lit(1), depth)))
+    return each.select(
+        "source",
+        "system",
+        F.lit(NAMESPACE).alias("object"),
+        "levels",
+        F.lit("").alias("name"),
+        F.lit(IMPLIED).alias("tier"),
+        F.lit(False).alias("is_table"),
+        *(F.slice(name, F.lit(1), F.col("depth")).alias(name) for name in _LEVELS),
+        *(F.lit("").alias(name) for name in _NAMES),
+    )
+
+
+def _each_parent_once(claims: DataFrame) -> DataFrame:
+    """`claims` with each parent implied by the smallest namespace alone: nobody else will be heard."""
+    implied, voice = F.col("tier") == IMPLIED, ("source", "levels", "system")
+    smallest = F.min(F.struct(*voice)).alias("smallest")
+    others = [name for name in claims.columns if name not in voice]
+    once = claims.where(implied).groupBy(*others).agg(smallest).select(*others, "smallest.*")
+    return claims.where(~implied).unionByName(once)
+
+
+def _as_stored(claims: DataFrame, context: CheckContext) -> DataFrame:
+    """`claims` with what the target makes of levels and name, in `STORED`."""
+    stored = claims.withColumns(dict(zip(STORED, folded(context), strict=True)))
+    if not context.normalizes:
+        return stored
+    odd = _characters().rlike(_BEYOND_ASCII)
+    return stored.where(~odd).unionByName(normalised(stored.where(odd), *STORED))
+
+
+def folded(context: CheckContext) -> tuple[Column, Column]:
+    """What the target makes of the case of levels and name."""
+    levels, name = F.col("target_levels"), F.col("target_name")
+    if not context.folds:
+        return levels, name
+    # One look at all characters leaves most levels as they are; going through them one by one takes longer.
+    changes = _characters().rlike(_UPPER_OR_BEYOND_ASCII)
+    return F.when(changes, F.transform(levels, F.lower)).otherwise(levels), F.lower(name)
+
+
+def _characters() -> Column:
+    return F.concat(F.array_join("target_levels", ""), F.col("target_name"))
+
+
+def target_text(context: CheckContext, levels: Column, name: Column) -> Column:
+    """What the target writes, read through the configured hierarchy first."""
+    separator = context.separator
+    if separator:
+        parts = F.flatten(F.transform(levels, lambda level: split(level, separator)))
+        levels = F.when(F.array_join(levels, "").contains(separator), parts).otherwise(levels)
+    if context.target is None:
+        return F.to_json(F.array(F.to_json(levels), name))
+    own = native(context.target.dialect.open())
+    return F.when(F.col("is_table"), own.render_table(levels, name)).otherwise(own.render(levels))
+
+
+__all__ = ["STORED", "SUBJECT", "WANTED", "candidates", "folded", "target_text"]
