@@ -296,7 +296,7 @@ def test_a_signal_is_told_also_where_spark_ended_with_it(capsys: pytest.CaptureF
     assert ended(work, Manner(json=True)) == 128 + signal.SIGTERM
     said = capsys.readouterr()
     assert json.loads(said.out)["error"]["code"] == "terminated"
-    assert said.err.startswith("error [terminated] terminated\n  hint: --run-id goes on")
+    assert said.err.startswith("error [terminated] ended by a signal\n  hint: --run-id goes on")
 
 
 def test_a_scheduler_s_sigterm_lets_the_command_tidy_up(tmp_path: Path) -> None:

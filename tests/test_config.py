@@ -406,6 +406,16 @@ def test_another_encoding(tmp_path: Path) -> None:
             id="two-fields-in-one-key",
         ),
         pytest.param(
+            MINIMAL + "separator: {replaces: ':'}",
+            ["separator.replaces: ':' cannot replace itself"],
+            id="a-separator-that-replaces-itself",
+        ),
+        pytest.param(
+            MINIMAL + "separator: {value: null, replaces: ':'}",
+            ["separator.replaces: nothing replaces it: separator.value is null"],
+            id="a-separator-that-nothing-replaces",
+        ),
+        pytest.param(
             MINIMAL + "workspace: s3://bucket/space",
             ["workspace: 's3://bucket/space' is an address, and this has to be a path on a local file system"],
             id="remote-workspace",

@@ -211,9 +211,14 @@ def _stages(
 
 def main(arguments: Sequence[str] | None = None, *, program: str = "nestsync") -> None:
     """Run the command line and end the process with its exit code."""
-    # So that a scheduler's SIGTERM gives back leases and stops servers as Ctrl-C does.
-    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+    signal.signal(signal.SIGTERM, _terminated)
     app(args=None if arguments is None else list(arguments), prog_name=program)
+
+
+def _terminated(number: int, _frame: object) -> None:
+    """Answer a scheduler as Ctrl-C is answered: leases are given back and servers stopped, which no second one ends."""
+    signal.signal(number, signal.SIG_IGN)
+    sys.exit(128 + number)
 
 
 def job(command: str) -> None:

@@ -77,7 +77,7 @@ def _failure(error: BaseException, command: str, manner: Manner, config_file: Pa
     if isinstance(ended, KeyboardInterrupt):
         return Failure(INTERRUPTED, "interrupted", "interrupted", hint=_GO_ON)
     if isinstance(ended, SystemExit):  # how `cli.main` answers a signal
-        return Failure(ended.code if isinstance(ended.code, int) else 1, "terminated", "terminated", hint=_GO_ON)
+        return Failure(ended.code if isinstance(ended.code, int) else 1, "terminated", "ended by a signal", hint=_GO_ON)
     if isinstance(error, NestsyncError):
         return Failure.of(error)
     return _unexpected(error, command, manner, config_file)

@@ -127,6 +127,7 @@ def test_another_separator_than_the_target_was_enabled_with_blocks_until_it_is_w
     other = "separator: {value: ';', replaces: '$'}"
     blocked = take(configuration(tmp_path, source, door, other), "inventory", "check", "plan", "apply")
     assert (blocked.exit_code, blocked.counts("check")["blocking"], door.writes) == (3, 1, ())
+    assert "separator.replaces to ':'" in blocked.next_steps[0]
 
     wanted = configuration(tmp_path, source, door, "separator: {value: ';', replaces: ':'}")
     for informed in (1, 0):  # it is remembered then

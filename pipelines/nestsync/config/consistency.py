@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from nestsync.config.models import Config, PropertyKeys
+from nestsync.config.models import Config, PropertyKeys, SeparatorConfig
 from nestsync.config.problems import choices
 from nestsync.configfile import Loc
 from nestsync.core.capabilities import CAPABILITIES
@@ -25,6 +25,7 @@ def _found(config: Config) -> Problems:
     yield from _catalogs(config, names)
     yield from _references(config, names)
     yield from _severities(config.severities)
+    yield from _separator(config.separator)
     yield from _shared_keys(config.property_keys)
 
 
@@ -72,6 +73,18 @@ def _severities(severities: Mapping[str, Severity]) -> Problems:
                 ("severities", slug),
                 f"{RULES[slug].severity} by default, and only raised here; lower it for one object under 'lowered'",
             )
+
+
+def _separator(said: SeparatorConfig) -> Problems:
+    if said.replaces is None:
+        return
+    if said.value is None:
+        yield ("separator", "replaces"), "nothing replaces it: separator.value is null"
+    elif said.replaces == said.value:
+        yield (
+            ("separator", "replaces"),
+            f"{said.value!r} cannot replace itself: name the separator that was used so far",
+        )
 
 
 def _shared_keys(keys: PropertyKeys) -> Problems:

@@ -211,6 +211,7 @@ class _Pass:
                 config=str(context.config.path),
                 stages=self.outcomes,
                 separators=check.get("separators", ()),
+                enabled_with=context.unwanted_change,
                 unread=[catalog.name for catalog in context.catalogs() if catalog.name not in context.facts(BEGINS)],
             ),
             report=self.report,

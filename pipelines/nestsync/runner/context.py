@@ -170,6 +170,12 @@ class RunContext:
             lowered=config.accepted(),
         )
 
+    @property
+    def unwanted_change(self) -> str | None:
+        """The separator that the target was enabled with, where nothing says that another is to replace it."""
+        before = self._separator_before()
+        return None if self.config.separator.value is None or before == self.config.separator.replaces else before
+
     def _separator_before(self) -> str | None:
         target, now = self.config.target, self.config.separator.value
         before = None if target is None else self.workspace.separator_of(target.name)

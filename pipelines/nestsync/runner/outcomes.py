@@ -70,14 +70,17 @@ def next_steps(
     stages: Sequence[StageOutcome],
     separators: Sequence[Mapping[str, Any]],
     unread: Sequence[str] = (),
+    enabled_with: str | None = None,
 ) -> tuple[str, ...]:
     """What to do next: commands to paste, or what to change in the configuration.
 
-    `unread` are the catalogs that the run's inventory lacks, the target among them.
+    `unread` are the catalogs that the run's inventory lacks, the target among them. `enabled_with` is the separator
+    that the target was enabled with, where the configuration has another and does not say that it is wanted.
     """
     done = {stage.stage for stage in stages}
     if exit_code == 3:
-        return (*_suggestions(separators), f"nestsync run -c {config}")
+        kept = () if enabled_with is None else (_keep(enabled_with),)
+        return (*kept, *_suggestions(separators), f"nestsync run -c {config}")
     if exit_code == 4:
         return (f"nestsync apply -c {config} --run-id {run_id}",)
     if exit_code == 6:
@@ -90,6 +93,10 @@ def next_steps(
     following = {"inventory": "check", "check": "plan", "plan": "apply", "apply": "verify", "verify": "report"}
     last = next((stage.stage for stage in reversed(stages) if stage.stage in following), None)
     return (f"nestsync {following[last]} -c {config} --run-id {run_id}",) if last else ()
+
+
+def _keep(separator: str) -> str:
+    return f"set separator.value back to {separator!r}, or separator.replaces to {separator!r} if the change is wanted"
 
 
 def _suggestions(separators: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:

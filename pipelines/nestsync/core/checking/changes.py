@@ -33,7 +33,7 @@ def separator_changes(existing: Iterable[Subject], context: CheckContext) -> Ite
         holding = next((level for level in subject.levels if after in level), None)
         if subject.object != NAMESPACE or (holding is None and len(subject.levels) < _NESTED):
             continue
-        sentence = messages.separator_changed(before, after, holds=holding is not None)
+        sentence = messages.separator_changed(before, after, context.replaces, holds=holding is not None)
         values = {Slot.TARGET: shown(subject.levels), Slot.LEVEL: quoted(holding or "")}
         yield Finding(
             rule=RULE,

@@ -61,10 +61,14 @@ def separator_conflict(separator: str, free: str | None) -> Sentence:
     return Sentence((*_LEVEL, message), (choice, *_RENAME))
 
 
-def separator_changed(before: str, after: str, *, holds: bool) -> Sentence:
-    """A namespace of the target has another text with the separator `after`, or none where a level `holds` it."""
+def separator_changed(before: str, after: str, replaces: str | None, *, holds: bool) -> Sentence:
+    """A namespace of the target has another text with the separator `after`, or none where a level `holds` it.
+
+    `replaces` is what the configuration names in the place of `before`.
+    """
     old, new = shown_separator(before), shown_separator(after)
-    hint = f"keep separator {old}, or set separator.replaces to {old} when all who write these names know of {new}"
+    wrong = "" if replaces in (None, before) else f" (it is {shown_separator(replaces)})"
+    hint = f"keep separator {old}, or set separator.replaces to {old}{wrong} when all who write names know of {new}"
     if holds:
         return Sentence((*_LEVEL, f" would be read as two levels: the separator is {new}, and was {old}"), (hint,))
     return Sentence((Slot.TARGET, f" is written with {new} between its levels, and was written with {old}"), (hint,))

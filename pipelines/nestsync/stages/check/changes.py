@@ -27,7 +27,14 @@ def separator_changes(existing: DataFrame, context: CheckContext) -> DataFrame |
 
     codebook = Codebook()
     holding, nested = (
-        codebook.code(Entry(RULE, str(severity(context)), True, messages.separator_changed(before, after, holds=held)))
+        codebook.code(
+            Entry(
+                RULE,
+                str(severity(context)),
+                True,
+                messages.separator_changed(before, after, context.replaces, holds=held),
+            )
+        )
         for held in (True, False)
     )
     level = first(F.col("levels"), holds)
