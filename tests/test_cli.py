@@ -309,6 +309,8 @@ def test_a_scheduler_s_sigterm_lets_the_command_tidy_up(tmp_path: Path) -> None:
                 Path({str(tmp_path / "started")!r}).touch()
                 time.sleep(60)
             finally:
+                Path({str(tmp_path / "tidying")!r}).touch()
+                time.sleep(1)
                 Path({str(tmp_path / "tidied")!r}).touch()
         cli.app.command("sleep")(lambda: shell.carry_out("sleep", shell.Manner(), work))
         cli.main(["sleep"])
@@ -316,9 +318,10 @@ def test_a_scheduler_s_sigterm_lets_the_command_tidy_up(tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": str(ROOT / "pipelines")}
     with subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], env=environment) as process:
         deadline = time.monotonic() + 60
-        while not (tmp_path / "started").exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        process.send_signal(signal.SIGTERM)
+        for sign in ("started", "tidying"):  # a second one ends nothing
+            while not (tmp_path / sign).exists() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 128 + signal.SIGTERM
     assert (tmp_path / "tidied").exists()
 

@@ -18,7 +18,7 @@ from nestsync.core.findings import Finding, Severity
 from nestsync.core.identifiers import Identifier
 from nestsync.core.mapping import Mapping, MappingRule, Rename
 from nestsync.schemas import FINDING_FIELDS, SEPARATOR_FIELDS
-from nestsync.stages.check import JUDGED_SCHEMA, Checked, adjusted, check, map_sources
+from nestsync.stages.check import JUDGED_SCHEMA, Checked, adjusted, candidates, check, map_sources
 from tests.core.check_cases import CASES, context, namespace, table, there
 from tests.core.hostile import HOSTILE, names
 from tests.stages.check.frames import objects, ranking, told
@@ -147,6 +147,17 @@ def test_spark_and_core_find_the_same(spark: SparkSession, name: str, subjects: 
     result = checked(spark, subjects, of_these)
     assert told(result.findings) == Counter(check_core(subjects, of_these))
     assert ranking(result.separators) == list(rank_separators(subjects, of_these))
+
+
+def test_collisions_are_the_same_where_the_keys_are_too_many_to_hand_around(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "FEW_CROWDS", 0)
+    of = context(capabilities="lakekeeper")
+    subjects = [subject for case in CASES if case.context == of for subject in case.subjects]
+    expected = Counter(check_core(subjects, of))
+    assert {finding.rule for finding in expected} >= {"case-collision", "normalization-collision"}
+    assert told(checked(spark, subjects, of).findings) == expected
 
 
 def test_the_schemas_are_as_declared(spark: SparkSession) -> None:
