@@ -18,7 +18,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -33,21 +33,32 @@ from nestsync.errors import NestsyncError
 ROOT = Path(__file__).resolve().parents[1]
 AIRFLOW = ROOT / ".venv-airflow" / "bin"
 COMPONENTS = {
-    "api-server": ("api-server",),
-    "scheduler": ("scheduler", "--skip-serve-logs"),  # logs are read from the files here, not from a further port
+    "api-server": ("api-server",),  # first: tasks report to it
     "dag-processor": ("dag-processor",),
+    "scheduler": ("scheduler", "--skip-serve-logs"),  # logs are read from the files here, not from a further port
 }
+HEALTHY: dict[str, tuple[str, ...]] = {
+    "api-server": ("metadatabase",),
+    "dag-processor": (),
+    "scheduler": ("scheduler", "dag_processor"),
+}
+"""What has to answer before the next component is started, as the api-server calls it."""
+LOCK_SECONDS = {"api-server": 3}
+"""How long to wait for SQLite's lock: briefly where one request can wait, in the only thread, for another of the same
+process (Airflow's audit log is written there); who asked is told to try again."""
+LONGEST_LOCK_SECONDS = 60
 START_SECONDS = 180.0
 STOP_SECONDS = 20.0
 PREFERRED_PORT = 8080
-SPARK_DEFAULTS = """\
-spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m
-spark.python.daemon.module nestsync.daemon
-spark.sql.adaptive.enabled false
-spark.sql.codegen.wholeStage false
-spark.sql.codegen.factoryMode NO_CODEGEN
-"""
-"""Right for a few hundred names, on a laptop."""
+QUICK_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+ARCHIVE = "classes.jsa"
+FEW_ROWS = {
+    "spark.python.daemon.module": "nestsync.daemon",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""Spark's settings for a few hundred names, where compiling takes longer than running."""
 BLOCK = """
 airflow:
   schedule: null # by hand here; "0 2 * * *" for every night
@@ -69,7 +80,8 @@ def main() -> int:
     try:
         with ExitStack() as stack:
             conf = options.conf.absolute() if options.conf else stack.enter_context(_sample(home / "sample"))
-            up = Up(home, conf, options.port or _free_port(PREFERRED_PORT))
+            port = options.port or _free_port(PREFERRED_PORT)
+            up = Up(home, environment(home, conf, options.dags.absolute(), port, options.spark))
             stack.callback(up.stop)
             up.start()
             _say(f"Airflow is up: {up.url} (no login; loopback only). DAGs of {conf}. Ctrl-C stops it.")
@@ -87,6 +99,8 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make airflow-up", description=__doc__)
     parser.add_argument("--home", type=Path, default=ROOT / ".cache" / "airflow", help="where Airflow keeps its state")
     parser.add_argument("--conf", type=Path, help="a folder of configurations, instead of the sample catalogs")
+    parser.add_argument("--dags", type=Path, default=ROOT / "airflow_dags", help="Airflow's folder of DAGs")
+    parser.add_argument("--spark", type=Path, help="the folder of the Spark home to make; by default in the first one")
     parser.add_argument("--port", type=int, help=f"the api-server's; {PREFERRED_PORT}, or a free one, by default")
     return parser.parse_args()
 
@@ -118,10 +132,10 @@ class Failed(Exception):
 class Up:
     """The components of one Airflow on SQLite, each a process (group) of its own with a log in `home`."""
 
-    def __init__(self, home: Path, conf: Path, port: int) -> None:
+    def __init__(self, home: Path, environment: dict[str, str]) -> None:
         self.home = home
-        self.url = f"http://127.0.0.1:{port}"
-        self.environment = environment(home, conf, port)
+        self.environment = environment
+        self.url = environment["AIRFLOW__API__BASE_URL"]
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self) -> None:
@@ -130,14 +144,14 @@ class Up:
         prepared = self._spawn("db", "db", "migrate")
         if prepared.wait() != 0:
             raise self._failed("db")
+        deadline = time.monotonic() + START_SECONDS
         for name, arguments in COMPONENTS.items():
             self._processes[name] = self._spawn(name, *arguments)
-        deadline = time.monotonic() + START_SECONDS
-        while not self._healthy():
-            self._demand_all()
-            if time.monotonic() > deadline:
-                raise self._failed("scheduler")
-            time.sleep(0.5)
+            while not self._healthy(HEALTHY[name]):
+                self._demand_all()
+                if time.monotonic() > deadline:
+                    raise self._failed(name)
+                time.sleep(0.5)
 
     def wait(self) -> None:
         """Wait as long as all run. Raises `Failed` for the first that ends."""
@@ -158,13 +172,14 @@ class Up:
         self._processes.clear()
 
     def _spawn(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
+        database = f"sqlite:///{self.home}/airflow.db?timeout={LOCK_SECONDS.get(name, LONGEST_LOCK_SECONDS)}"
         with self._log(name).open("ab") as log:
             return subprocess.Popen(  # noqa: S603
                 [AIRFLOW / "airflow", *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env=self.environment,
+                env=self.environment | {"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": database},
                 start_new_session=True,  # Ctrl-C is for us: we stop them in order
             )
 
@@ -181,16 +196,18 @@ class Up:
         said = log.read_text("utf-8", errors="replace").splitlines()[-5:]
         return Failed(f"Airflow's {name} does not run:\n  " + "\n  ".join(said) + f"\nthe whole log is {log}")
 
-    def _healthy(self) -> bool:
+    def _healthy(self, parts: Sequence[str]) -> bool:
         try:
             with urllib.request.urlopen(f"{self.url}/api/v2/monitor/health", timeout=5) as answer:  # noqa: S310
                 said = json.load(answer)
         except (OSError, ValueError, urllib.error.URLError):
             return False
-        return all(said[part]["status"] == "healthy" for part in ("metadatabase", "scheduler", "dag_processor"))
+        return all(said[part]["status"] == "healthy" for part in parts)
 
 
-def environment(home: Path, conf: Path, port: int = 0) -> dict[str, str]:
+def environment(
+    home: Path, conf: Path, dags: Path = ROOT / "airflow_dags", port: int = 0, spark: Path | None = None
+) -> dict[str, str]:
     """What Airflow runs with here: one folder, SQLite, loopback, and the job environment's spark-submit on PATH.
 
     The caller's own variables stay, connections (``AIRFLOW_CONN_...``) among them; PYTHONPATH would be Airflow's too.
@@ -200,7 +217,7 @@ def environment(home: Path, conf: Path, port: int = 0) -> dict[str, str]:
     jobs = Path(sys.prefix) / "bin"
     said = {
         "AIRFLOW_HOME": str(home),
-        "AIRFLOW__CORE__DAGS_FOLDER": str(ROOT / "airflow_dags"),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(dags),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
         "AIRFLOW__CORE__PARALLELISM": str(max(2, os.cpu_count() or 2)),  # each task is a Spark of its own
@@ -212,6 +229,7 @@ def environment(home: Path, conf: Path, port: int = 0) -> dict[str, str]:
         "AIRFLOW__API__PORT": str(port),
         "AIRFLOW__API__BASE_URL": url,
         "AIRFLOW__API__SECRET_KEY": _kept(home / "api.key"),
+        "AIRFLOW__WORKERS__EXECUTION_API_TIMEOUT": "60",
         "AIRFLOW__API_AUTH__JWT_SECRET": _kept(home / "jwt.key"),
         "AIRFLOW__DAG_PROCESSOR__PARSING_PROCESSES": "1",
         "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "10",
@@ -221,7 +239,8 @@ def environment(home: Path, conf: Path, port: int = 0) -> dict[str, str]:
         "NESTSYNC_CONF": str(conf),
         "PATH": f"{jobs}{os.pathsep}{AIRFLOW}{os.pathsep}{here.get('PATH', os.defpath)}",
         "NESTSYNC_PACKAGE": "",  # the jobs' environment has nestsync installed
-        "SPARK_HOME": str(_spark_home(home / "spark")),
+        "SPARK_HOME": str(spark_home(spark or home / "spark")),
+        "SPARK_SUBMIT_OPTS": " ".join(java_options(spark or home / "spark")),
         "PYSPARK_PYTHON": str(jobs / "python"),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "AIRFLOW_CONN_SPARK_DEFAULT": json.dumps(
@@ -231,20 +250,28 @@ def environment(home: Path, conf: Path, port: int = 0) -> dict[str, str]:
     return here | said
 
 
-def _spark_home(folder: Path) -> Path:
-    """A Spark home for jobs of few rows: PySpark's own by links, with `SPARK_DEFAULTS` for its configuration.
+def spark_home(folder: Path) -> Path:
+    """A Spark home of links to PySpark's own, but for its zip of itself.
 
-    PySpark's zip stays out: each Python process would compile it anew, and the environment has the package.
+    Each Python process would compile what is in the zip anew, and the environment has the package.
     """
     import pyspark
 
-    (folder / "conf").mkdir(parents=True, exist_ok=True)
-    (folder / "conf" / "spark-defaults.conf").write_text(SPARK_DEFAULTS, encoding="ascii")
+    folder.mkdir(parents=True, exist_ok=True)
     for part in Path(pyspark.__file__).parent.iterdir():
         link = folder / part.name
-        if part.is_dir() and part.name != "python" and not link.is_symlink():
+        if part.is_dir() and part.name not in ("python", "__pycache__") and not link.is_symlink():
             link.symlink_to(part)
     return folder
+
+
+def java_options(spark: Path) -> tuple[str, ...]:
+    """What a driver's JVM is started with: quick to be up, with `FEW_ROWS`, and with the archive of classes in `spark`.
+
+    Where there is no archive, the JVM loads the classes as ever.
+    """
+    archive = ("-Xshare:auto", f"-XX:SharedArchiveFile={spark / ARCHIVE}")
+    return (*QUICK_JVM, *archive, *(f"-D{name}={value}" for name, value in FEW_ROWS.items()))
 
 
 def _kept(file: Path) -> str:

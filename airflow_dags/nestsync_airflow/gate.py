@@ -20,6 +20,7 @@ from nestsync_airflow.settings import Settings
 
 CREATES, SENDS_NOTHING = "create_namespace", ("noop", "blocked")
 KINDS = {CREATES: "create", "set_properties": "change properties of"}
+_KNOWN = (*KINDS, *SENDS_NOTHING, "left different")
 SHOWN = 25
 """How many actions a person is shown; the plan's page and file have them all."""
 _LONGEST_CELL = 120
@@ -92,6 +93,9 @@ def why_to_ask(counts: Mapping[str, int], approve_above: int, *, always: bool) -
     """Why a person has to be asked about a plan of `counts`; None where it only creates, and little."""
     created = counts.get(CREATES, 0)
     changed = sum(number for kind, number in counts.items() if kind in KINDS and kind != CREATES)
+    unknown = [f"{kind} ({number:,})" for kind, number in counts.items() if number and kind not in _KNOWN]
+    if unknown:
+        return f"It does what nobody here knows: {', '.join(unknown)}."
     if changed:
         return f"It changes what the target holds ({changed:,})."
     if created > approve_above:

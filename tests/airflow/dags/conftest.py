@@ -14,6 +14,10 @@ os.environ |= {
     "AIRFLOW__CORE__UNIT_TEST_MODE": "False",
 }
 
+import sys
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "airflow_dags"))
+
 import pytest
 from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk import DAG
