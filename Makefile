@@ -79,11 +79,11 @@ airflow: .venv-airflow/.made ## The environment that Airflow has to itself
 
 .PHONY: airflow-up
 airflow-up: .venv/.made .venv-airflow/.made ## Airflow with the DAGs over catalogs that come along, on loopback, until Ctrl-C
-	@$(BIN)/python tools/airflow_up.py $(UP)
+	@$(BIN)/python -m tools.airflow_up $(UP)
 
 .PHONY: screenshot-airflow
 screenshot-airflow: .venv/.made .venv-airflow/.made ## The picture of a DAG's graph in docs/images, by a headless Chromium
-	$(BIN)/python tools/airflow_screenshot.py
+	$(BIN)/python -m tools.airflow_screenshot
 
 .venv-airflow/.made: .venv/.made requirements/airflow.txt tools/airflow.sh
 	@tools/airflow.sh

@@ -79,8 +79,8 @@ def main() -> int:
     home = options.home.absolute()
     try:
         with ExitStack() as stack:
-            conf = options.conf.absolute() if options.conf else stack.enter_context(_sample(home / "sample"))
-            port = options.port or _free_port(PREFERRED_PORT)
+            conf = options.conf.absolute() if options.conf else stack.enter_context(sample(home / "sample"))
+            port = options.port or free_port(PREFERRED_PORT)
             up = Up(home, environment(home, conf, options.dags.absolute(), port, options.spark))
             stack.callback(up.stop)
             up.start()
@@ -116,7 +116,7 @@ def _say(text: str) -> None:
     sys.stdout.flush()
 
 
-def _free_port(preferred: int = 0) -> int:
+def free_port(preferred: int = 0) -> int:
     """`preferred` where nothing listens there, else any free port."""
     for port in (preferred, 0):
         with suppress(OSError), socket.create_server(("127.0.0.1", port)) as unused:
@@ -233,7 +233,7 @@ def environment(
         "AIRFLOW__API_AUTH__JWT_SECRET": _kept(home / "jwt.key"),
         "AIRFLOW__DAG_PROCESSOR__PARSING_PROCESSES": "1",
         "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "10",
-        "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "10",
+        "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "20",
         "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
         "NESTSYNC_PROJECT": str(ROOT),
         "NESTSYNC_CONF": str(conf),
@@ -286,7 +286,7 @@ def _kept(file: Path) -> str:
 
 
 @contextmanager
-def _sample(home: Path) -> Iterator[Path]:
+def sample(home: Path) -> Iterator[Path]:
     """The running sample catalogs, the folder of their configurations, and their reports served over HTTP."""
     with Estate(home / "catalogs") as estate, _served(home / "workspace" / "reports") as reports:
         addresses = {

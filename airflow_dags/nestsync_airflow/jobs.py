@@ -75,7 +75,11 @@ class NestsyncJob(BaseOperator):
             package=place.package,
             secrets=place.settings.environment,
         )
-        outcome, self._last_line = self._submission.run(self.log)
+        try:
+            outcome, self._last_line = self._submission.run(self.log)
+        except Stopped as stopped:
+            self.log.error(str(stopped))
+            raise
         return outcome
 
     def _stopped(self, outcome: Outcome) -> Stopped:

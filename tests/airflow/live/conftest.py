@@ -20,7 +20,7 @@ from tests.airflow.live.rest import Airflow, given_up
 from tests.faults import free_port
 
 ROOT = Path(__file__).parents[3]
-UP_SECONDS = 240.0
+UP_SECONDS, STOP_SECONDS = 240.0, 60.0
 DOWNSTREAM = '''
 """Scheduled by a verified sync."""
 
@@ -106,7 +106,10 @@ def interrupt(up: Up) -> None:
     """What Ctrl-C does: SIGINT for everything in the terminal's foreground."""
     if up.process.poll() is None:
         os.killpg(up.process.pid, signal.SIGINT)
-        up.process.wait(60)
+        up.process.wait(STOP_SECONDS)  # make itself, which does not wait for what it runs
+        deadline = time.monotonic() + STOP_SECONDS
+        while "stopped" not in up.output.read_text() and time.monotonic() < deadline:
+            time.sleep(0.5)
 
 
 @pytest.fixture(scope="session")

@@ -22,9 +22,7 @@ SECRET = "s3cr3t-of-the-lakehouse-42"
 NAMESPACES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "clean": (("clean",), ("clean", "emea"), ("clean", "emea", "orders")),
     "conflict": (("conflict",), ("conflict", "emea:orders")),
-    "flaky": (("flaky",), ("flaky", "emea")),
-    "killed": (("killed",), *(("killed", f"n{number}") for number in range(9))),
-    "rejected": (("rejected",),),
+    "eventful": (("eventful",), *(("eventful", f"n{number}") for number in range(9))),
 }
 """What the source holds, by the configuration that takes it."""
 HELD_AT = 5
@@ -40,16 +38,14 @@ mapping: {{rules: [{{source: lake, include: [["{name}", "**"]]}}]}}
 property_keys: {{location: null}}
 apply: {{concurrency: 1}}
 airflow:
-  retry_seconds: 12
+  retry_seconds: 30
   {block}
 """
 TOKEN = "environment: [{name: LAKEHOUSE_TOKEN, connection: lakehouse}]"
 BLOCKS = {
     "clean": TOKEN,
     "conflict": "alert: told.tell",
-    "flaky": "approve_above: 0",
-    "killed": "retries: 0",
-    "rejected": "tags: [plain]",
+    "eventful": "approve_above: 9",
 }
 
 
@@ -79,7 +75,7 @@ class Estate:
         self.home = home
         self.conf = home / "conf"
         self.spark = home / "spark"
-        names = ("source", "clean", "flaky", "killed")
+        names = ("source", "clean", "eventful")
         self._servers = {name: IcebergRest(home / name, backend="memory") for name in names}
 
     def start(self) -> None:
@@ -88,14 +84,12 @@ class Estate:
         lake = self.catalog("source")
         for levels in (levels for scenario in NAMESPACES.values() for levels in scenario):
             lake.create_namespace(levels, {"tier": "gold"})
-        self.catalog("clean").create_namespace(("rejected",), {"tier": "silver"})  # which only a person may change
         uris = {name: server.uri for name, server in self._servers.items()}
         self.source = CountingProxy(uris["source"]).start()
         self.down = CountingProxy(uris["source"], port=free_port())  # a source that is down until it is started
         self.targets = {
             "clean": CountingProxy(uris["clean"]).start(),
-            "flaky": CountingProxy(uris["flaky"]).start(),
-            "killed": HoldingProxy(uris["killed"], HELD_AT).start(),
+            "eventful": HoldingProxy(uris["eventful"], HELD_AT).start(),
         }
         self._write_configurations()
 
@@ -156,7 +150,7 @@ class Estate:
             text = CONFIGURATION.format(
                 name=name,
                 workspace=self.workspace(name),
-                source=(self.down if name == "flaky" else self.source).uri,
+                source=(self.down if name == "eventful" else self.source).uri,
                 target=self.targets.get(name, self.targets["clean"]).uri,
                 extra=", token_env: LAKEHOUSE_TOKEN" if name == "clean" else "",
                 block=block,
@@ -174,13 +168,13 @@ def _below(catalog: RestCatalog, levels: tuple[str, ...]) -> set[tuple[str, ...]
 
 
 WRONG = {
-    "no-connection": ("retry_seconds: 12", "spark: spark_of_yesterday"),
-    "no-spark-submit": ("retry_seconds: 12", "spark: spark2"),
-    "no-master": ("retry_seconds: 12", "spark: web"),
+    "no-connection": ("retry_seconds: 30", "spark: spark_of_yesterday"),
+    "no-spark-submit": ("retry_seconds: 30", "spark: spark2"),
+    "no-master": ("retry_seconds: 30", "spark: web"),
     "no-secret": ("connection: lakehouse", "connection: lakehouse_of_yesterday"),
     "typo": ("strategy: upsert", "stratgey: upsert"),
     "no-yaml": ("strategy: upsert", "strategy: [upsert"),
-    "no-schedule": ("retry_seconds: 12", "schedule: every night"),
+    "no-schedule": ("retry_seconds: 30", "schedule: every night"),
 }
 """Configurations with one mistake each: what of the clean one is replaced, and by what."""
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import requests
 
-SECONDS_BETWEEN_LOOKS = 2.0
+SECONDS_BETWEEN_LOOKS = 3.0
 LONGEST = 840.0
 TRIES = 5
 _one_at_a_time = threading.Lock()
@@ -94,15 +94,25 @@ class Run:
             name if index < 0 else f"{name}[{index}]": task["state"] for (name, index), task in self.tasks().items()
         }
 
-    def until_task(self, name: str, state: str, *, index: int = -1, tries: int = 1) -> None:
-        """Wait until a task is in `state` at its try number `tries`. Fails where the run is over before that."""
+    def until_task(self, name: str, state: str, *, index: int = -1, tries: int | None = None) -> int:
+        """The number of the try at which a task is in `state`, as soon as it is (or at its try number `tries`).
 
-        def there() -> bool:
+        Fails where the run is over before that.
+        """
+
+        def there() -> int:
             task = self.tasks().get((name, index))
             assert self.state not in OVER, f"{self.dag_id} was over before {name} was {state}: {self.states()}"
-            return task is not None and (task["state"], task["try_number"]) == (state, tries)
+            if task is None or task["state"] != state or tries not in (None, task["try_number"]):
+                return 0
+            return int(task["try_number"])
 
-        self.airflow.until(there)
+        found: int = self.airflow.until(there)
+        return found
+
+    def until_begun_again(self) -> None:
+        """Wait until the run is no longer over, because a task was cleared."""
+        self.airflow.until(lambda: self.state not in OVER)
 
     def log(self, name: str, *, tries: int = 1, index: int = -1) -> str:
         """What the UI shows as the log of one try, a line an event, with whatever stack trace is beside it."""

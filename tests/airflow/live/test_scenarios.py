@@ -32,10 +32,10 @@ def of(name: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("seen", [name], indirect=True, ids=[name])
 
 
-# ---- a person's decision
+# ---- an eventful night
 
 
-@of("flaky")
+@of("eventful")
 def test_a_source_that_is_down_for_two_tries_is_read_at_the_third(seen: Seen) -> None:
     task = seen.run.tasks()[("inventory", 0)]
     assert (task["try_number"], task["state"]) == (3, "success")
@@ -46,44 +46,36 @@ def test_a_source_that_is_down_for_two_tries_is_read_at_the_third(seen: Seen) ->
     assert seen.run.tasks()[("inventory", 1)]["try_number"] == 1  # each source is retried on its own
 
 
-@of("flaky")
-def test_a_person_sees_what_would_be_done_and_approves(seen: Seen, estate: Estate) -> None:
+@of("eventful")
+def test_a_person_sees_what_would_be_done(seen: Seen) -> None:
     asked = seen.noted["asked"]
-    assert asked["subject"] == "Write to the target? It creates 2 namespaces, more than 0."
+    assert asked["subject"] == "Write to the target? It creates 10 namespaces, more than 9."
     assert asked["options"] == ["Approve", "Reject"]
     assert asked["defaults"] == ["Reject"]  # what a time-out answers
-    assert "2 to create" in asked["body"]
-    assert '&#91;"flaky", "emea"&#93;' in asked["body"]
-    assert seen.noted["writes before"] == 0
-    assert (seen.noted["state"], seen.run.states()) == ("success", ALL_DONE)
-    assert estate.held_by("flaky") == dict.fromkeys(NAMESPACES["flaky"], "gold")
+    assert "10 to create" in asked["body"]
+    assert '&#91;"eventful", "n0"&#93;' in asked["body"]
 
 
-@of("rejected")
-def test_a_person_rejects_and_nothing_is_written(seen: Seen, estate: Estate) -> None:
-    assert seen.noted["asked"]["subject"] == "Write to the target? It changes what the target holds (1)."
+@of("eventful")
+def test_a_person_rejects_and_nothing_is_written(seen: Seen) -> None:
+    state, states, writes = seen.noted["rejected"]
     skipped = dict.fromkeys(("apply", "verify", "done"), "skipped")
-    assert (seen.noted["state"], seen.run.states()) == ("success", ALL_DONE | skipped)
-    assert estate.catalog("clean").load_namespace_properties(("rejected",))["tier"] == "silver"
+    assert (state, states, writes) == ("success", ALL_DONE | skipped, 0)
 
 
-# ---- killed half way
+@of("eventful")
+def test_an_apply_that_was_killed_says_so(seen: Seen) -> None:
+    said, writes = seen.noted["killed"]
+    assert "was ended by signal 9" in said
+    assert "Traceback" not in said
+    assert writes == HELD_AT  # half of what was planned
 
 
-@of("killed")
-def test_a_killed_apply_says_so_and_the_run_stops(seen: Seen) -> None:
-    assert seen.noted["first state"] == "failed"
-    assert seen.noted["first states"]["apply"] == "failed"
-    assert "was ended by signal 9" in seen.noted["first log"]
-    assert "Traceback" not in seen.noted["first log"]
-    assert seen.noted["writes before"] == HELD_AT  # half of what was planned
-
-
-@of("killed")
-def test_cleared_it_goes_on_with_its_run_and_writes_nothing_twice(seen: Seen, estate: Estate) -> None:
+@of("eventful")
+def test_approved_and_cleared_it_goes_on_with_its_run_and_writes_nothing_twice(seen: Seen, estate: Estate) -> None:
     assert (seen.noted["state"], seen.run.states()) == ("success", ALL_DONE)
-    assert estate.held_by("killed") == dict.fromkeys(NAMESPACES["killed"], "gold")  # exactly as planned
-    assert len(estate.targets["killed"].writes) == len(NAMESPACES["killed"])  # counted at the server's side
+    assert estate.held_by("eventful") == dict.fromkeys(NAMESPACES["eventful"], "gold")  # exactly as planned
+    assert len(estate.targets["eventful"].writes) == len(NAMESPACES["eventful"])  # counted at the server's side
     assert seen.run.xcom("apply")["run_id"] == seen.run.run_id
     assert seen.run.tasks()[("plan", -1)]["try_number"] == 1
 
@@ -175,7 +167,7 @@ def test_the_assessment_under_airflow_dags_test_has_findings_for_an_answer(seen:
         ("no-spark-submit", "spark2-submit is not on the PATH of this Airflow worker."),
         ("no-master", "leads to 'http://127.0.0.1:80', which is no Spark master."),
         ("no-secret", "There is no connection 'lakehouse_of_yesterday' in Airflow."),
-        ("typo", "stratgey is not a key here"),
+        ("typo", "'strategy'?"),
         ("no-yaml", "this is not YAML"),
         ("no-schedule", "airflow.schedule must be a cron expression"),
     ],
@@ -204,8 +196,7 @@ def test_ctrl_c_stops_all_that_was_started(up: Up, under_way: dict[str, object])
     for scenario in under_way.values():
         scenario.exception()  # type: ignore[attr-defined]  # wait until each is over
     interrupt(up)
-    assert up.process.returncode == 0
-    assert "stopped" in up.output.read_text()
+    assert up.output.read_text().endswith("stopped\n")
     left = [file for file in Path("/proc").glob("[0-9]*/environ") if _runs_in(up.home, file)]
     assert left == []
 
