@@ -160,11 +160,12 @@ class Up:
             self._demand_all()
 
     def stop(self) -> None:
-        """End what was started: politely first, by force what does not listen."""
+        """End what was started: politely first, by force what does not listen. The jobs of running tasks end, too."""
+        groups = _groups_below([process.pid for process in self._processes.values()])
         for number in (signal.SIGTERM, signal.SIGKILL):
-            for process in self._processes.values():
+            for group in groups:
                 with suppress(ProcessLookupError):
-                    os.killpg(process.pid, number)
+                    os.killpg(group, number)
             deadline = time.monotonic() + STOP_SECONDS
             for process in self._processes.values():
                 with suppress(subprocess.TimeoutExpired):
@@ -203,6 +204,16 @@ class Up:
         except (OSError, ValueError, urllib.error.URLError):
             return False
         return all(said[part]["status"] == "healthy" for part in parts)
+
+
+def _groups_below(pids: Sequence[int]) -> list[int]:
+    """The process groups of `pids` and of all that came from them: a job has one of its own."""
+    listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,pgid="], capture_output=True, text=True, check=True)  # noqa: S607
+    rows = [tuple(map(int, line.split())) for line in listed.stdout.splitlines()]
+    found = set(pids)
+    while more := {pid for pid, parent, _ in rows if parent in found} - found:
+        found |= more
+    return sorted({group for pid, _, group in rows if pid in found})
 
 
 def environment(

@@ -12,7 +12,8 @@ from typing import Any
 import requests
 
 SECONDS_BETWEEN_LOOKS = 3.0
-LONGEST = 840.0
+READING_SECONDS = 10.0
+LONGEST = 1500.0
 TRIES = 5
 _one_at_a_time = threading.Lock()
 """Two requests that write can wait for each other in an api-server on SQLite."""
@@ -142,7 +143,8 @@ class Run:
         return found
 
     def answer(self, option: str) -> None:
-        """What the person answers."""
+        """What the person answers, who reads before that: Airflow's scheduler has to have seen that the task waits."""
+        time.sleep(READING_SECONDS)
         self.airflow.ask("PATCH", f"{self._path}/taskInstances/gate/-1/hitlDetails", {"chosen_options": [option]})
 
     def clear(self, name: str) -> None:

@@ -16,7 +16,7 @@ from tests.airflow.live.estate import CONNECTIONS, WRONG, Estate, HoldingProxy
 from tests.airflow.live.rest import Airflow, Run
 from tools.airflow_up import AIRFLOW, environment
 
-DAGS_TEST_SECONDS = 800
+DAGS_TEST_SECONDS = 1200
 
 
 @dataclass
