@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame
 
 from nestsync.core.findings import Severity
 from nestsync.core.identifiers import Levels
+from nestsync.history.choosing import Past
 from nestsync.outcome import RunOutcome
 
 Row = TypeVar("Row")
@@ -89,6 +90,7 @@ class ReportFacts:
     actions: DataFrame | None = None
     ledger: DataFrame | None = None
     differences: DataFrame | None = None
+    past: Past = field(default_factory=Past)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +226,7 @@ class Digest:
     tree: Capped[TreeRow] | None
     expectations: tuple[ExpectationResult, ...] = ()
     matrix: tuple[MatrixRow, ...] | None = None
+    past: Past = field(default_factory=Past)
 
     def severities(self) -> Counter[str]:
         """How many findings of each severity."""
@@ -243,9 +246,14 @@ class ReportPaths:
     html: Path
     json: Path
     junit: Path
+    markdown: Path
+    metrics: Path
+    lineage: Path
     data_docs: Path
     outcome: RunOutcome
     expectations: tuple[ExpectationResult, ...] = ()
+    problems: tuple[str, ...] = ()
+    """What did not work that the run does not depend on."""
 
     @property
     def failed_expectations(self) -> tuple[ExpectationResult, ...]:

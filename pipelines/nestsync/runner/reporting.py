@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from nestsync.config import CatalogConfig
+from nestsync.config import CatalogConfig, Config
+from nestsync.errors import ConfigurationError
+from nestsync.history.choosing import past_of
+from nestsync.history.records import read_history, read_record
 from nestsync.outcome import RunOutcome
 from nestsync.reports.facts import CatalogFacts, MatrixExample, MatrixRow, ReportFacts, ReportPaths
+from nestsync.reports.lineage import LineageSettings
+from nestsync.reports.machines import Publishing
 from nestsync.runner.context import RunContext
 from nestsync.schemas import SEPARATOR_FIELDS, contract
 from nestsync.stages.report import write_reports
 
 
 def report(context: RunContext, outcome: RunOutcome) -> ReportPaths:
-    """Write the report of `outcome` into the run's folder of reports."""
-    return write_reports(facts(context, outcome), folder(context))
+    """Write the report of `outcome` into the run's folder of reports, and what the configuration publishes of it."""
+    return write_reports(facts(context, outcome), folder(context), publishing(context.config))
+
+
+def publishing(config: Config) -> Publishing:
+    """Where the formats for machines go. Raises `ConfigurationError` for an environment variable that is not set."""
+    said = config.report.openlineage
+    key = None if said.api_key_env is None else os.environ.get(said.api_key_env)
+    if said.url is not None and said.api_key_env is not None and not key:
+        raise ConfigurationError(
+            f"the environment variable {said.api_key_env} is not set",
+            where=str(config.path),
+            hint="report.openlineage.api_key_env names it",
+        )
+    lineage = LineageSettings(said.namespace, said.url, said.endpoint, key, said.timeout)
+    return Publishing(config.report.url, config.report.metrics_file, lineage)
 
 
 def folder(context: RunContext) -> Path:
@@ -44,6 +64,7 @@ def facts(context: RunContext, outcome: RunOutcome) -> ReportFacts:
         actions=context.actions() if "plan" in ran else None,
         ledger=context.ledger() if applied else None,
         differences=context.frames.get("differences"),
+        past=past_of(read_record(context.workspace, context.run_id), read_history(context.workspace)),
     )
 
 
@@ -111,4 +132,4 @@ def _example(said: dict[str, Any] | None) -> MatrixExample | None:
     )
 
 
-__all__ = ["address", "report"]
+__all__ = ["address", "publishing", "report"]

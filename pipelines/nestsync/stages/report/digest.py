@@ -65,6 +65,7 @@ def digest_of(facts: ReportFacts, frames: Frames, catalogs: tuple[CatalogRow, ..
         action_counts=counts,
         tree=tree.result(),
         matrix=facts.matrix,
+        past=facts.past,
     )
 
 
