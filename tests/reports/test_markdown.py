@@ -100,6 +100,12 @@ def seen(inline: Token) -> str:
     return "".join(child.content for child in inline.children or ())
 
 
+def test_the_run_before_is_compared_with() -> None:
+    text = markdown.render(samples.continued(), "index.html")
+    assert "**Compared with the run before**: Since run" in text
+    assert "Compared" not in markdown.render(samples.finished(), "index.html")
+
+
 def test_what_did_not_run_is_said() -> None:
     text = markdown.render(samples.unreachable(), "index.html")
     assert "not known, the check did not run" in text

@@ -288,4 +288,4 @@ class Config(Section):
         )
 
 
-__all__ = ["CatalogConfig", "Config", "PropertyKeys", "TargetConfig"]
+__all__ = ["CatalogConfig", "Config", "PropertyKeys", "SparkConfig", "TargetConfig"]

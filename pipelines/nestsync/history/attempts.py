@@ -62,7 +62,7 @@ def attempt(files: RunFiles, run_id: str, **facts: Any) -> Iterator[Attempt]:
         try:
             yield begun
         except BaseException as error:
-            begun.told = {"exit_code": _exit_code(error), "verdict": f"Stopped: {error or type(error).__name__}"}
+            begun.told = {"exit_code": _exit_code(error), "verdict": f"Stopped: {str(error) or type(error).__name__}"}
             raise
         finally:
             seconds = round(time.monotonic() - begun.began, 3)

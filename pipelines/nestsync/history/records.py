@@ -43,6 +43,8 @@ class RunRecord:
     verdict: str = ""
     configuration: str | None = None
     """The configuration file of the last command."""
+    naming: str | None = None
+    """A hash of all that decided names and properties, where it was checked."""
     catalogs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """By catalog of the inventory: ``role``, ``system`` and ``counts``."""
     stages: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -136,6 +138,7 @@ def read_record(files: RunFiles, run_id: str) -> RunRecord:
         exit_codes=tuple(line["exit_code"] for line in ended if isinstance(line.get("exit_code"), int)),
         verdict=problem or str(last.get("verdict") or ""),
         configuration=next((str(line["configuration"]) for line in reversed(begun) if "configuration" in line), None),
+        naming=_text(_facts(summary, "check").get("naming")),
         catalogs=_catalogs(ended, summary),
         stages=_stages(ended, summary),
         pruned=bool(begun) and summary is None and not problem and bool(_catalogs(ended, None)),
@@ -172,7 +175,7 @@ def _state(files: RunFiles, run_id: str, begun: Sequence[Mapping[str, Any]], end
 
 def _started(files: RunFiles, run_id: str, begun: Sequence[Mapping[str, Any]]) -> datetime:
     if begun:
-        with suppress(ValueError, TypeError):
+        with suppress(ValueError, TypeError, KeyError):
             return datetime.fromisoformat(begun[0]["at"]).astimezone(UTC)
     dated = _DATED.match(run_id)
     if dated:
@@ -198,17 +201,31 @@ def _catalogs(ended: Sequence[Mapping[str, Any]], summary: Mapping[str, Any] | N
 def _stages(ended: Sequence[Mapping[str, Any]], summary: Mapping[str, Any] | None) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
     for stage in ("check", "plan", "apply"):  # what an older version left of a stage that ran
-        facts = (summary or {}).get(stage)
-        if isinstance(facts, Mapping) and isinstance(facts.get("counts"), Mapping):
-            found[stage] = dict(facts["counts"])
-    verified = (summary or {}).get("verify")
-    if isinstance(verified, Mapping) and isinstance(verified.get("differences"), int):
-        found["verify"] = {"differences": verified["differences"]}
+        counts = _facts(summary, stage).get("counts")
+        if isinstance(counts, Mapping):
+            found[stage] = dict(counts)
+    differences = _facts(summary, "verify").get("differences")
+    if isinstance(differences, int):
+        found["verify"] = {"differences": differences}
     for line in ended:
-        for stage in line.get("stages") or ():
+        for stage in _listed(line.get("stages")):
             if isinstance(stage, Mapping) and stage.get("status") != "failed":
-                found[str(stage.get("stage"))] = dict(stage.get("counts") or {})
+                counts = stage.get("counts")
+                found[str(stage.get("stage"))] = dict(counts) if isinstance(counts, Mapping) else {}
     return found
+
+
+def _facts(summary: Mapping[str, Any] | None, stage: str) -> Mapping[str, Any]:
+    found = (summary or {}).get(stage)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _listed(value: object) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()
 
 
 def _number(value: object) -> float:

@@ -45,6 +45,7 @@ def render(digest: Digest, page: str) -> str:
         *_findings(digest),
         *_plan(digest),
         *_expectations(digest),
+        *_history(digest),
         f"Run {code(outcome.run_id)} of {digest.started_at:%Y-%m-%d %H:%M} UTC: {_link('the whole report', page)}.",
     ]
     return "\n\n".join(parts) + "\n"
@@ -107,6 +108,12 @@ def _expectations(digest: Digest) -> Iterator[str]:
             f"- {sentence(result.expectation)} ({result.severity}): {result.unexpected:,} of {result.rows:,}"
             for result in failed
         )
+
+
+def _history(digest: Digest) -> Iterator[str]:
+    if digest.changes is not None:
+        yield f"**Compared with the run before**: {sentence(digest.changes.sentence)}"
+        yield from map(sentence, digest.changes.notes)
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -19,12 +19,14 @@ from nestsync import __version__
 from nestsync.config import Config
 from nestsync.errors import NestsyncError, RunNotFound
 from nestsync.history.attempts import attempt
+from nestsync.history.retention import Retention
 from nestsync.outcome import RunOutcome, StageOutcome
 from nestsync.reports.expectations import load_ahead
 from nestsync.runfiles import RunFiles, checked_run_id
 from nestsync.runner.context import RunContext, demand
 from nestsync.runner.outcomes import next_steps, verdict
 from nestsync.runner.progress import watched
+from nestsync.runner.pruning import prune
 from nestsync.runner.reading import checked, inventory
 from nestsync.runner.reporting import publishing, report
 from nestsync.runner.writing import applied, planned, verified
@@ -91,9 +93,23 @@ def run(
         with attempt(files, taken, **facts) as begun:
             outcome = _Pass(context, stages, sources).take()
             begun.tell(outcome, context.facts(BEGINS))
+            if outcome.report is not None:
+                _prune(context)
             return outcome
     finally:
         context.release()
+
+
+def _prune(context: RunContext) -> None:
+    """Remove the runs that the retention lets go, and say so; this run ended as it did, whatever comes of it."""
+    said = context.config.retention
+    try:
+        gone = prune(context.workspace, Retention(said.keep_runs, said.keep_days), context.config.report_folder)
+    except (NestsyncError, OSError) as error:
+        context.ui.note(f"warning: older runs could not be removed: {error}")
+        return
+    if gone:
+        context.ui.note(f"removed, as retention says: {len(gone):,} older {'run' if len(gone) == 1 else 'runs'}")
 
 
 def prepare(stages: Sequence[str]) -> None:

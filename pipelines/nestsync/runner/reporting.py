@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,16 @@ from pyspark.sql import functions as F
 
 from nestsync.config import CatalogConfig, Config
 from nestsync.errors import ConfigurationError
-from nestsync.history.choosing import past_of
-from nestsync.history.records import read_history, read_record
+from nestsync.history.choosing import past_of, previous_of
+from nestsync.history.records import RunRecord, read_history, read_record
 from nestsync.outcome import RunOutcome
-from nestsync.reports.facts import CatalogFacts, MatrixExample, MatrixRow, ReportFacts, ReportPaths
+from nestsync.reports.facts import CatalogFacts, Compared, MatrixExample, MatrixRow, ReportFacts, ReportPaths
 from nestsync.reports.lineage import LineageSettings
 from nestsync.reports.machines import Publishing
+from nestsync.runner.comparing import compared
 from nestsync.runner.context import RunContext
 from nestsync.schemas import SEPARATOR_FIELDS, contract
+from nestsync.stages.compare import Side
 from nestsync.stages.report import write_reports
 
 
@@ -51,6 +54,8 @@ def facts(context: RunContext, outcome: RunOutcome) -> ReportFacts:
     ran = {stage for stage in ("inventory", "check", "plan", "apply", "verify") if context.facts(stage)}
     inventoried, applied = "inventory" in ran, "apply" in ran
     objects = context.objects()
+    runs = read_history(context.workspace)
+    run = read_record(context.workspace, context.run_id)
     return ReportFacts(
         outcome=outcome,
         started_at=context.started_at,
@@ -64,7 +69,26 @@ def facts(context: RunContext, outcome: RunOutcome) -> ReportFacts:
         actions=context.actions() if "plan" in ran else None,
         ledger=context.ledger() if applied else None,
         differences=context.frames.get("differences"),
-        past=past_of(read_record(context.workspace, context.run_id), read_history(context.workspace)),
+        past=past_of(run, runs),
+        compared=_compared(context, run, runs) if inventoried else None,
+    )
+
+
+def _compared(context: RunContext, run: RunRecord, runs: Sequence[RunRecord]) -> Compared | None:
+    """The run beside the latest one before it."""
+    before = previous_of(run, runs)
+    if before is None:
+        return None
+    checked = "check" in run.stages
+    mapped = context.workspace.read("mapped", run_id=run.run_id) if checked else None
+    now = Side(context.objects(), mapped, context.findings() if checked else None)
+    return compared(
+        context.workspace,
+        before,
+        run,
+        ignored=context.config.history.ignored_properties,
+        after_side=now,
+        keep=lambda frame: context.keep("changed-objects", frame),
     )
 
 

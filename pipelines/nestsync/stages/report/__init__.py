@@ -27,7 +27,8 @@ def write_reports(facts: ReportFacts, folder: Path, publishing: Publishing = AT_
     """Write the report of one run into `folder` (made when missing): the page, CSV files, Data Docs, and for machines.
 
     What is for machines goes where `publishing` says, too. A failed expectation is no error: see
-    `ReportPaths.failed_expectations`. Needs a running Spark session, also where `facts` holds no frame. Raises `OSError` where the folder cannot be written.
+    `ReportPaths.failed_expectations`. Needs a running Spark session, also where `facts` holds no
+    frame. Raises `OSError` where the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for file in FILES:  # of an earlier report: a stage that did not run this time leaves none
