@@ -13,11 +13,12 @@ from pathlib import Path
 from markupsafe import Markup
 
 from nestsync.core.findings import RULES, Severity
-from nestsync.reports import matrix, templates
+from nestsync.reports import matrix, templates, trend
 from nestsync.reports.facts import Digest
 from nestsync.reports.tree import TreeNode, nodes, state
 
 FILE = "index.html"
+STYLES = ("theme.css", "page.css", "history.css")
 _OPEN_UP_TO = 150
 """A tree with more lines than this starts with its folders closed."""
 _MANY = 400
@@ -65,6 +66,7 @@ def render(digest: Digest) -> str:
     """The page as text."""
     script = templates.text("page.js")
     tree = [] if digest.tree is None else nodes(digest.tree.rows)
+    runs = trend.points(digest)
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_digest(script)}'"
     return (
         templates.environment()
@@ -83,10 +85,13 @@ def render(digest: Digest) -> str:
             matrix=None if digest.matrix is None else matrix.lines(digest.matrix),
             tree=tree,
             opened=_opened(tree),
+            trend=runs,
+            trend_lines=trend.lines(runs),
+            trend_size=(trend.WIDTH, trend.HEIGHT),
             many=_MANY,
             duration=_duration,
             policy=policy,
-            style=Markup(templates.text("theme.css") + templates.text("page.css")),  # noqa: S704 our own files
+            style=Markup("".join(map(templates.text, STYLES))),  # noqa: S704 our own files
             script=Markup(script),  # noqa: S704
         )
     )

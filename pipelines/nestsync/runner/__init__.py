@@ -15,16 +15,20 @@ from secrets import token_hex
 
 from pyspark.sql import DataFrame, SparkSession
 
+from nestsync import __version__
 from nestsync.config import Config
 from nestsync.errors import NestsyncError, RunNotFound
+from nestsync.history.attempts import attempt
+from nestsync.history.retention import Retention
 from nestsync.outcome import RunOutcome, StageOutcome
 from nestsync.reports.expectations import load_ahead
 from nestsync.runfiles import RunFiles, checked_run_id
 from nestsync.runner.context import RunContext, demand
 from nestsync.runner.outcomes import next_steps, verdict
 from nestsync.runner.progress import watched
+from nestsync.runner.pruning import prune
 from nestsync.runner.reading import checked, inventory
-from nestsync.runner.reporting import report
+from nestsync.runner.reporting import publishing, report
 from nestsync.runner.writing import applied, planned, verified
 from nestsync.schemas import RUN_FIELDS, contract
 from nestsync.session import open_session, our_errors
@@ -65,6 +69,8 @@ def run(
     """
     files = RunFiles(config.workspace)
     taken = _run_id(files, run_id, new=stages[0] == BEGINS)
+    if "report" in stages:
+        publishing(config)  # a key that is not there is said before the work, and not after it
     if stages[0] in STANDS_ON:  # said now, and not after Spark has started
         demand(files, taken, STANDS_ON[stages[0]], config)
     if SparkSession.getActiveSession() is None:
@@ -82,10 +88,28 @@ def run(
         confirm=confirm,
         with_target=config.target is not None and command != "assess",
     )
+    facts = {"command": command, "stages": stages, "configuration": str(config.path), "version": __version__}
     try:
-        return _Pass(context, stages, sources).take()
+        with attempt(files, taken, **facts) as begun:
+            outcome = _Pass(context, stages, sources).take()
+            begun.tell(outcome, context.facts(BEGINS))
+            if outcome.report is not None:
+                _prune(context)
+            return outcome
     finally:
         context.release()
+
+
+def _prune(context: RunContext) -> None:
+    """Remove the runs that the retention lets go, and say so; this run ended as it did, whatever comes of it."""
+    said = context.config.retention
+    try:
+        gone = prune(context.workspace, Retention(said.keep_runs, said.keep_days), context.config.report_folder)
+    except (NestsyncError, OSError) as error:
+        context.ui.note(f"warning: older runs could not be removed: {error}")
+        return
+    if gone:
+        context.ui.note(f"removed, as retention says: {len(gone):,} older {'run' if len(gone) == 1 else 'runs'}")
 
 
 def prepare(stages: Sequence[str]) -> None:
@@ -185,6 +209,8 @@ class _Pass:
         with watched(self.context.spark, self.context.ui, DOING["report"]):
             paths = report(self.context, self._outcome())
         self.report = paths.html
+        for problem in paths.problems:
+            self.context.ui.note(f"warning: {problem}")
         failed = paths.failed_expectations
         wrote = any(stage.stage == "apply" and stage.counts.get("applied") for stage in self.outcomes)
         if failed and self.exit_code == 0:
