@@ -311,6 +311,27 @@ def unreachable() -> Digest:
     )
 
 
+def large() -> Digest:
+    """What the page shows of 100,000 identifiers with 2,000 findings: so many findings, and the tree's first 10,000."""
+    places = [(f"team_{number % 97}", f"ns_{number}") for number in range(10_000)]
+    findings: list[FindingRow] = [
+        finding(("hive", f"{team}__{name}"), message=f"{name} holds ':', which the target reads as hierarchy")
+        for team, name in places[:2_000]
+    ]
+    tops = {team for team, _ in places}
+    tree = [
+        *(TreeRow((team,), "created") for team in tops),
+        *(TreeRow(place, "created", claimants=(Subject("hms_main", ("hive", "__".join(place))),)) for place in places),
+    ]
+    tree.sort(key=lambda row: row.levels)
+    return replace(
+        blocked(),
+        findings=Capped(tuple(findings), len(findings), "findings.csv"),
+        cases=cases(tuple(findings)),
+        tree=Capped(tuple(tree[:10_000]), len(tree), "namespaces.csv"),
+    )
+
+
 def earlier(days: int, namespaces: int, blocking: int, exit_code: int = 0) -> RunRecord:
     """A run that was so many days before."""
     began = STARTED - timedelta(days=days)

@@ -14,6 +14,7 @@ import pytest
 from nestsync.reports import html
 from nestsync.reports.facts import Capped, Digest
 from tests.reports import samples
+from tests.reports.checker import complaints
 from tests.reports.pages import Page
 
 EVERY = pytest.mark.parametrize("sample", samples.EVERY, ids=lambda sample: sample.__name__)
@@ -165,3 +166,17 @@ def test_a_first_run_says_that_there_is_nothing_to_compare_with() -> None:
     page = Page(html.render(samples.finished()))
     assert "There is no earlier run of these sources to compare with." in page.text
     assert page.tags("polyline") == []
+
+
+@pytest.mark.system
+def test_the_checker_of_html_has_nothing_to_say(tmp_path: Path) -> None:
+    """And says so of a page that is wrong."""
+    pages = []
+    for sample in samples.EVERY:
+        folder = tmp_path / sample.__name__
+        folder.mkdir()
+        pages.append(html.write(sample(), folder).rename(folder / f"{sample.__name__}.html"))
+    assert complaints(pages) == []
+    wrong = tmp_path / "wrong.html"
+    wrong.write_text("<!doctype html><html lang=en><title>wrong</title><p><div>a</div></p><img>", encoding="utf-8")
+    assert any("“p” end tag" in complaint for complaint in complaints([wrong]))

@@ -183,6 +183,8 @@ class ActionRow:
     reason: str
     detail: str | None
     claimants: tuple[Subject, ...]
+    at: datetime | None = None
+    """When the ledger says so, in UTC; None where nothing was sent."""
 
 
 @dataclass(frozen=True, slots=True)

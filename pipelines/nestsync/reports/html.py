@@ -33,6 +33,8 @@ class _State:
     tone: str
 
 
+_TONES = {"applied": "ok", "skipped": "", "pending": "info"}
+"""The colour of an action's outcome; of any other, that of what is bad."""
 _STATES = {
     0: _State("Done", "ok"),
     1: _State("Failed", "bad"),
@@ -76,6 +78,8 @@ def render(digest: Digest) -> str:
             outcome=digest.outcome,
             state=_STATES.get(digest.outcome.exit_code, _STATES[1]),
             planned=_planned(digest.action_counts),
+            outcomes=_outcomes(digest.action_counts),
+            tones=_TONES,
             started=digest.started_at.astimezone(UTC),
             figures=_figures(digest),
             severities=[(str(severity), digest.severities()[severity]) for severity in Severity],
@@ -130,6 +134,15 @@ def _planned(counts: Mapping[tuple[str, str], int]) -> list[tuple[str, int]]:
     words: Counter[str] = Counter()
     for (kind, result), count in counts.items():
         words[state(kind, result)] += count
+    return words.most_common()
+
+
+def _outcomes(counts: Mapping[tuple[str, str], int]) -> list[tuple[str, int]]:
+    """How many actions there are of each outcome, of those that have one."""
+    words: Counter[str] = Counter()
+    for (_, result), count in counts.items():
+        words[result] += count
+    del words["none"]
     return words.most_common()
 
 

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC
 from functools import partial, reduce
 from operator import itemgetter
 from pathlib import Path
@@ -188,6 +189,7 @@ def _actions(frames: Frames, folder: Path) -> tuple[Capped[ActionRow] | None, di
                 row["reason"],
                 row["detail"],
                 _subjects(row["claimants"]),
+                None if row["at"] is None else row["at"].astimezone(UTC),
             )
             cells = [
                 row["action_id"],
@@ -197,10 +199,11 @@ def _actions(frames: Frames, folder: Path) -> tuple[Capped[ActionRow] | None, di
                 csv_cell(action.reason),
                 csv_cell(action.detail),
                 _claimants_cell(action.claimants),
+                "" if action.at is None else action.at.isoformat(),
             ]
             yield cells, action
 
-    header = ("action_id", "kind", "levels", "outcome", "reason", "detail", "claimants")
+    header = ("action_id", "kind", "levels", "outcome", "reason", "detail", "claimants", "at")
     return stream(rows(), folder / ACTIONS_FILE, header, ACTIONS_SHOWN), counts
 
 

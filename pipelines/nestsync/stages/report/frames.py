@@ -92,17 +92,18 @@ def _objects(facts: ReportFacts) -> DataFrame | None:
 
 
 def with_outcome(actions: DataFrame, ledger: DataFrame | None) -> DataFrame:
-    """`actions` with ``outcome`` (see `facts.ActionRow`) and ``detail``, from the last event of each in `ledger`."""
+    """`actions` with ``outcome`` (see `facts.ActionRow`), ``detail`` and ``at``: the last event of each in `ledger`."""
     changes = F.col("kind").isin("create_namespace", "set_properties")
     plain = actions.select("action_id", "kind", "levels", "reason", "claimants")
     if ledger is None:
-        return plain.select("*", _otherwise_none(changes, F.lit("pending")), F.lit(None).cast("string").alias("detail"))
+        unknown = (F.lit(None).cast("string").alias("detail"), F.lit(None).cast("timestamp").alias("at"))
+        return plain.select("*", _otherwise_none(changes, F.lit("pending")), *unknown)
     # An intent and its outcome can carry one time: the outcome is the later of the two.
     event = F.struct("at", F.col("event") != "intent", "event", "detail")
     last = ledger.groupBy("action_id").agg(F.max(event).alias("last"))
     outcome = F.when(F.col("last.event") == "intent", "unknown").otherwise(F.coalesce("last.event", F.lit("pending")))
     joined = plain.join(last, "action_id", "left")
-    return joined.select(*plain.columns, _otherwise_none(changes, outcome), F.col("last.detail").alias("detail"))
+    return joined.select(*plain.columns, _otherwise_none(changes, outcome), "last.detail", "last.at")
 
 
 def _otherwise_none(changes: Column, outcome: Column) -> Column:
