@@ -107,5 +107,7 @@ def test_a_pruned_run_leaves_the_tables_but_for_who_made_what(spark: SparkSessio
     for table in TABLES:
         held = {row["run_id"] for row in spark.read.format("delta").load(str(tmp_path / "delta" / table)).collect()}
         assert held == ({"night-2"} if table in PRUNED else {"night-0", "night-1", "night-2"}), table
+        folders = {folder.name for folder in (tmp_path / "delta" / table).glob("run_id=*")}
+        assert folders == {f"run_id={run_id}" for run_id in held}, table
     assert workspace.run_ids() == ["night-2"]
     assert prune(workspace, Retention(keep_days=7), tmp_path / "reports") == []
