@@ -22,7 +22,9 @@ LONGEST = 300
 """Characters of one cell, step or sentence: a comment may have 65,536 in all."""
 
 _TOLD = {0: "✅", 3: "⛔", 4: "⚠️", 6: "⚠️"}
-_MARKS = re.compile(r"([\\`*_{}\[\]()<>#+!|~&$^=-])")
+_MARKS = re.compile(r"([\\`*_\[\]<>~&$|])")
+_BEGINS = re.compile(r"\A(?:([-+=])|(\d+)([.)]))")
+"""What begins a list or a heading, and is itself anywhere else."""
 _MEANS_MORE = re.compile(r"[@#`]|:\w|www\.")
 """What chats and forges make something of by themselves, escaped or not: mentions, issues, addresses, emoji."""
 _RUNS_OF_TICKS = re.compile("`+")
@@ -134,8 +136,8 @@ def sentence(text: str) -> str:
     shown = _short(text)
     if _MEANS_MORE.search(shown):
         return code(text)
-    # A number and a dot would begin a list.
-    return re.sub(r"\A(\d+)([.)])", r"\1\\\2", _MARKS.sub(r"\\\1", shown).strip())
+    escaped = _MARKS.sub(r"\\\1", shown).strip()
+    return _BEGINS.sub(lambda found: f"{found[2] or ''}\\{found[1] or found[3]}", escaped)
 
 
 def code(text: str) -> str:

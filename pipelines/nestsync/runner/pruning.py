@@ -7,13 +7,9 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
-from delta.tables import DeltaTable
-from pyspark.sql import functions as F
-
 from nestsync.history.attempts import kept_from_others
 from nestsync.history.records import RunRecord, read_history
 from nestsync.history.retention import Retention, outdated, remove_files
-from nestsync.session import our_errors, spark_path
 from nestsync.workspace import Workspace
 
 TABLES = ("namespaces", "tables", "mapped", "findings", "actions")
@@ -26,8 +22,7 @@ AT_ONCE = 200
 def prune(workspace: Workspace, retention: Retention, report_folder: Path) -> list[str]:
     """Remove what `retention` lets go; the ids of the runs that went, oldest first.
 
-    A run that somebody begins to work on meanwhile stays. The rows are gone at once; Delta keeps the files that held
-    them for a week, for whoever still reads them, and the next time that something is removed they go.
+    A run that somebody begins to work on meanwhile stays. What is interrupted is taken up by the next one.
     """
     goes, _ = outdated(workspace, read_history(workspace), retention, datetime.now(UTC))
     gone: list[str] = []
@@ -46,11 +41,7 @@ def prune(workspace: Workspace, retention: Retention, report_folder: Path) -> li
 def _remove_rows(workspace: Workspace, runs: Sequence[RunRecord]) -> None:
     for name in TABLES:
         if workspace.holds(name):
-            with workspace.lock(name), our_errors():
-                table = DeltaTable.forPath(workspace.spark, spark_path(workspace.root / "delta" / name))
-                # Tables are partitioned by run: whole files are let go, and nothing is written anew.
-                table.delete(F.col("run_id").isin(*(run.run_id for run in runs)))
-                table.vacuum()
+            workspace.forget(name, [run.run_id for run in runs])
 
 
 __all__ = ["TABLES", "prune"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,17 @@ from nestsync.errors import ConfigurationError
 from nestsync.history.choosing import past_of, previous_of
 from nestsync.history.records import RunRecord, read_history, read_record
 from nestsync.outcome import RunOutcome
-from nestsync.reports.facts import CatalogFacts, Compared, MatrixExample, MatrixRow, ReportFacts, ReportPaths
+from nestsync.reports import machines
+from nestsync.reports.facts import (
+    CatalogFacts,
+    CatalogRow,
+    Compared,
+    Digest,
+    MatrixExample,
+    MatrixRow,
+    ReportFacts,
+    ReportPaths,
+)
 from nestsync.reports.lineage import LineageSettings
 from nestsync.reports.machines import Publishing
 from nestsync.runner.comparing import compared
@@ -42,6 +53,31 @@ def publishing(config: Config) -> Publishing:
         )
     lineage = LineageSettings(said.namespace, said.url, said.endpoint, key, said.timeout)
     return Publishing(config.report.url, config.report.metrics_file, lineage)
+
+
+def report_stopped(context: RunContext, outcome: RunOutcome) -> tuple[str, ...]:
+    """Tell machines of a run that was stopped before there was anything to report on; what did not work, if anything.
+
+    Alerts and lineage must not go on with the last good run as if there had been none since.
+    """
+    error = outcome.verdict
+    silent = [replace(catalog, error=error if catalog.name in error else None) for catalog in _catalogs(context)]
+    digest = Digest(
+        outcome=outcome,
+        started_at=context.started_at,
+        configuration=_configuration(context),
+        catalogs=tuple(CatalogRow(catalog, answered=False) for catalog in silent),
+        findings=None,
+        cases=(),
+        separators=None,
+        actions=None,
+        action_counts={},
+        tree=None,
+        past=past_of(read_record(context.workspace, context.run_id), read_history(context.workspace)),
+    )
+    where = folder(context)
+    where.mkdir(parents=True, exist_ok=True)
+    return machines.write(digest, where, publishing(context.config)).problems
 
 
 def folder(context: RunContext) -> Path:
@@ -156,4 +192,4 @@ def _example(said: dict[str, Any] | None) -> MatrixExample | None:
     )
 
 
-__all__ = ["address", "publishing", "report"]
+__all__ = ["address", "publishing", "report", "report_stopped"]
