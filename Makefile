@@ -11,7 +11,7 @@ WHEEL = dist/nestsync-$(shell sed -n 's/__version__ = "\(.*\)"/\1/p' pipelines/n
 
 .PHONY: help
 help: ## This list
-	@awk -F ":.*## " '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ":.*## " '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: .venv/.made ## The main job on catalogs that come along, in three passes; ends with the report's path
@@ -33,6 +33,12 @@ test-fast: .venv/.made ## The tests of what is pure, in seconds
 test-engines: .venv/.made ## Names against real engines and further servers (Trino, Spark, ...); writes docs/engines.md
 	$(BIN)/python -m pytest tests/engines --write-seen
 	$(BIN)/python tools/generate_docs.py
+
+.PHONY: test-airflow
+test-airflow: .venv/.made .venv-airflow/.made ## The DAGs in a real Airflow, over real catalog servers
+	$(BIN)/mypy --python-executable .venv-airflow/bin/python airflow_dags/nestsync_dags.py airflow_dags/nestsync_airflow
+	cd tests/airflow/dags && ../../../.venv-airflow/bin/python -m pytest -q
+	$(BIN)/python -m pytest tests/airflow/live
 
 .PHONY: mutations
 mutations: .venv/.made ## Break every rule about names on purpose, and see its test turn red (4 minutes)
@@ -69,7 +75,22 @@ screenshots: .venv/.made ## The README's pictures, of what `make run` left; need
 pins: .venv/.made ## Compile requirements/*.txt from pyproject.toml anew
 	$(BIN)/uv pip compile $(PIN_OPTIONS) --extra dev --output-file requirements/dev.txt pyproject.toml
 	$(BIN)/uv pip compile $(PIN_OPTIONS) --constraint requirements/dev.txt --output-file requirements/run.txt pyproject.toml
+	$(BIN)/uv pip compile $(PIN_OPTIONS) --output-file requirements/airflow.txt requirements/airflow.in
 PIN_OPTIONS := --quiet --upgrade --python-version 3.11 --no-annotate --no-header --no-emit-index-url --no-emit-find-links
+
+.PHONY: airflow
+airflow: .venv-airflow/.made ## The environment that Airflow has to itself
+
+.PHONY: airflow-up
+airflow-up: .venv/.made .venv-airflow/.made ## Airflow with the DAGs over catalogs that come along, on loopback, until Ctrl-C
+	@$(BIN)/python -m tools.airflow_up $(UP)
+
+.PHONY: screenshot-airflow
+screenshot-airflow: .venv/.made .venv-airflow/.made ## The picture of a DAG's graph in docs/images, by a headless Chromium
+	$(BIN)/python -m tools.airflow_screenshot
+
+.venv-airflow/.made: .venv/.made requirements/airflow.txt tools/airflow.sh
+	@tools/airflow.sh
 
 .venv/.made: pyproject.toml requirements/dev.txt tools/environment.sh
 	@tools/environment.sh

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ pytestmark = pytest.mark.system
 ROOT = Path(__file__).parents[1]
 STAGES = ("run", "assess", "inventory", "check", "plan", "apply", "verify", "report")
 PAST = ("history", "diff", "prune")
-COMMANDS = (*STAGES, "demo", "explain", "tree", "separators", *PAST)
+COMMANDS = (*STAGES, "validate", "demo", "explain", "tree", "separators", *PAST)
 SOURCES = "[{name: prod, system: lance_dir, root: a}, {name: public, system: lance_dir, root: b}]"
 
 
@@ -221,6 +222,49 @@ def test_machines_get_one_document_whatever_else_is_printed(capfd: pytest.Captur
     assert document == outcome(4, report=Path("index.html")).as_json() | {"error": None}
     for said in ("a note", "from a library", "from a child"):
         assert said in captured.err
+
+
+def test_a_scheduler_gets_the_document_in_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "outcome.json"
+    monkeypatch.setenv("NESTSYNC_OUTCOME_FILE", str(file))
+    assert ended(lambda ui, confirm: replace(outcome(3), verdict="2 blocking findings")) == 3
+    assert json.loads(file.read_text())["verdict"] == "2 blocking findings"
+    assert "2 blocking findings" in capsys.readouterr().out  # people read the log as ever
+
+    def unreachable(ui: Ui, confirm: Confirm) -> RunOutcome:
+        raise CatalogUnreachable("no answer", where="warehouse", hint="start it")
+
+    assert ended(unreachable) == 5
+    said = json.loads(file.read_text())
+    assert (said["exit_code"], said["error"]["code"]) == (5, "catalog-unreachable")
+
+
+def test_a_document_that_cannot_be_left_changes_no_exit_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NESTSYNC_OUTCOME_FILE", str(tmp_path / "gone" / "outcome.json"))
+    assert ended(lambda ui, confirm: outcome(0)) == 0
+    assert "NESTSYNC_OUTCOME_FILE" in capsys.readouterr().err
+
+
+def test_a_valid_configuration_names_its_catalogs_and_a_wrong_one_its_mistakes(tmp_path: Path) -> None:
+    file = tmp_path / "nestsync.yaml"
+    target = "{name: lakehouse, system: iceberg_rest, uri: 'http://127.0.0.1:1'}"
+    block = "{schedule: '@daily', anything: [at, all]}"
+    file.write_text(f"sources: {SOURCES}\ntarget: {target}\nairflow: {block}\n", encoding="utf-8")
+    said = json.loads(nestsync("validate", "-c", str(file), "--json").stdout)
+    assert [(catalog["name"], catalog["role"]) for catalog in said["catalogs"]] == [
+        ("prod", "source"),
+        ("public", "source"),
+        ("lakehouse", "target"),
+    ]
+    assert (said["workspace"], said["reports"]) == (str(tmp_path / "workspace"), str(tmp_path / "workspace/reports"))
+    assert "lakehouse  target  iceberg_rest" in nestsync("validate", "-c", str(file)).stdout
+    file.write_text(f"sources: {SOURCES}\nengine: [spark]\n", encoding="utf-8")
+    wrong = nestsync("validate", "-c", str(file))
+    assert (wrong.returncode, "engines" in wrong.stderr) == (2, True)
 
 
 def test_hostile_names_in_a_verdict_are_not_acted_on(capsys: pytest.CaptureFixture[str]) -> None:

@@ -91,6 +91,14 @@ def test_sets_name_each_file_once_and_what_pyspark_ships(jar_set: JarSet) -> Non
     assert all(jars.pyspark_jar(name).is_file() for name in jar_set.from_pyspark)
 
 
+def test_under_spark_submit_pyspark_is_a_zip_beside_its_jars(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = jars.pyspark_jar("ivy")
+    zipped = expected.parents[1] / "python" / "lib" / "pyspark.zip"
+    monkeypatch.setattr(sys, "path", [str(zipped), *sys.path])
+    monkeypatch.delitem(sys.modules, "pyspark", raising=False)
+    assert jars.pyspark_jar("ivy") == expected
+
+
 def test_a_jar_that_pyspark_lacks_is_named() -> None:
     with pytest.raises(PrerequisiteMissing, match="ships no no-such-thing jar"):
         jars.pyspark_jar("no-such-thing")

@@ -268,7 +268,14 @@ def _one_line(text: str | None) -> str:
     return " ".join((text or "").split())
 
 
-_WORDS: dict[Any, str] = {str: "text", int: "whole number", float: "number", bool: "true or false", Path: "path"}
+_WORDS: dict[Any, str] = {
+    str: "text",
+    int: "whole number",
+    float: "number",
+    bool: "true or false",
+    Path: "path",
+    Any: "values",
+}
 
 
 def _kind(annotation: Any) -> str:

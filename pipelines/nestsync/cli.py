@@ -20,7 +20,7 @@ from nestsync.names import commands as names
 from nestsync.names.parameters import LightCommand, LightGroup
 from nestsync.outcome import RunOutcome
 from nestsync.past import commands as past
-from nestsync.shell import Manner, carry_out
+from nestsync.shell import Answer, Manner, carry_out
 from nestsync.ui import Confirm, Ui
 
 ALL_STAGES = ("inventory", "check", "plan", "apply", "verify", "report")
@@ -107,6 +107,19 @@ def assess(
 ) -> None:
     """Inventory, check and report: what stands in the way. Needs no target."""
     _stages("assess", ASSESSMENT, config, Manner(json, quiet, debug), run_id)
+
+
+@app.command()
+def validate(config: ConfigFile, json: Json = False, debug: Debug = False) -> None:
+    """Whether a configuration is right, and which catalogs it names. Needs neither them nor Spark."""
+
+    def work(_ui: Ui, _confirm: Confirm) -> Answer:
+        from nestsync.config import load
+        from nestsync.validated import Validated
+
+        return Validated(load(config))
+
+    carry_out("validate", Manner(json, debug=debug), work, config_file=config)
 
 
 @app.command(rich_help_panel=STAGES_PANEL)

@@ -192,7 +192,10 @@ def folder(jar_set: JarSet) -> Path:
 def pyspark_jar(artifact: str) -> Path:
     """The jar called `artifact` that PySpark ships. Raises `PrerequisiteMissing` when it has none."""
     spec = find_spec("pyspark")  # located, not imported: that takes a second
-    shipped = Path(spec.origin).parent / "jars" if spec and spec.origin else Path("pyspark/jars")
+    package = Path(spec.origin).parent if spec and spec.origin else Path("pyspark")
+    if package.parent.suffix == ".zip":  # under spark-submit: SPARK_HOME/python/lib/pyspark.zip/pyspark
+        package = package.parents[3]
+    shipped = package / "jars"
     found = [jar for jar in shipped.glob(f"{artifact}-*.jar") if re.fullmatch(r"[\d.]+", jar.stem[len(artifact) + 1 :])]
     if not found:
         raise PrerequisiteMissing(

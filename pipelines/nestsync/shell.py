@@ -21,6 +21,11 @@ from nestsync.errors import NestsyncError, one_line
 from nestsync.outcome import RunOutcome
 from nestsync.ui import Confirm, Ui, console, counted, is_terminal, open_ui, print_table, visible, write_line
 
+OUTCOME_FILE = "NESTSYNC_OUTCOME_FILE"
+"""The environment variable with the path of a file that takes the document of ``--json``, whatever is printed.
+
+For schedulers: under spark-submit, standard output belongs to the log.
+"""
 INTERRUPTED = 130
 """What shells make of SIGINT: 128 and the number of the signal."""
 
@@ -129,9 +134,11 @@ def _confirmation(manner: Manner, ui: Ui) -> Confirm:
 
 
 def _show(outcome: RunOutcome | Answer, command: str, manner: Manner) -> None:
+    document = {"command": command, "exit_code": 0} | outcome.as_json() | {"error": None}
+    _leave(document)
     with _reader_may_leave():
         if manner.json:
-            _print_json({"command": command, "exit_code": 0} | outcome.as_json() | {"error": None})
+            _print_json(document)
         elif isinstance(outcome, RunOutcome):
             _print_outcome(outcome, manner)
         else:
@@ -156,9 +163,23 @@ def _print_outcome(outcome: RunOutcome, manner: Manner) -> None:
 
 
 def _print_json(document: dict[str, Any]) -> None:
-    # ASCII: a lone surrogate in a name has no UTF-8.
-    sys.stdout.write(json.dumps(document, ensure_ascii=True) + "\n")
+    sys.stdout.write(_as_line(document))
     sys.stdout.flush()
+
+
+def _as_line(document: dict[str, Any]) -> str:
+    # ASCII: a lone surrogate in a name has no UTF-8.
+    return json.dumps(document, ensure_ascii=True) + "\n"
+
+
+def _leave(document: dict[str, Any]) -> None:
+    """Write `document` for a scheduler that asked for it with `OUTCOME_FILE`."""
+    wanted = os.environ.get(OUTCOME_FILE)
+    if wanted:
+        try:
+            Path(wanted).write_text(_as_line(document), encoding="ascii")
+        except OSError as error:  # what was done is done, and its exit code says how it went
+            write_line(sys.stderr, visible(f"{OUTCOME_FILE}={wanted} cannot be written: {error.strerror}"))
 
 
 @contextmanager
@@ -190,10 +211,12 @@ class Failure:
 
 def _show_failure(failure: Failure, told: RunOutcome, manner: Manner, *, stay_silent: bool) -> None:
     """Show `failure`; `told` is how far the command came."""
+    error = {"code": failure.code, "what": failure.what, "where": failure.where, "hint": failure.hint}
+    document = told.as_json() | {"error": error | {"problems": list(failure.problems)}}
+    _leave(document)
     if manner.json:
-        error = {"code": failure.code, "what": failure.what, "where": failure.where, "hint": failure.hint}
         with _reader_may_leave():
-            _print_json(told.as_json() | {"error": error | {"problems": list(failure.problems)}})
+            _print_json(document)
     if not stay_silent:
         _print_failure(sys.stderr, failure)
 
@@ -239,4 +262,4 @@ def _write_log(text: str, command: str, config_file: Path | None) -> Path:
     return log
 
 
-__all__ = ["Answer", "Failure", "Manner", "carry_out"]
+__all__ = ["OUTCOME_FILE", "Answer", "Failure", "Manner", "carry_out"]

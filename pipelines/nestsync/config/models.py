@@ -232,6 +232,8 @@ class Config(Section):
     """How long runs are kept; by default, all of them are."""
     spark: SparkConfig = SparkConfig()
     """The Spark session."""
+    airflow: dict[str, Any] = Field(default_factory=dict)
+    """When and how the DAGs in `airflow_dags/` run this configuration; the command itself does not look at it."""
 
     _path: Path = PrivateAttr(default=Path())
 

@@ -1,0 +1,1 @@
+"""What the DAGs of nestsync are made of. Imports Airflow and the standard library, and nothing of nestsync."""

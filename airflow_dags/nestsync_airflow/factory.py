@@ -1,0 +1,181 @@
+"""One sync and one assessment for each configuration: the DAGs, made of file names and schedule blocks alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.sdk import DAG, Asset, BaseOperator, Context, CronTriggerTimetable, Param, TriggerRule
+
+from nestsync_airflow.alerts import Alert
+from nestsync_airflow.gate import Gate
+from nestsync_airflow.jobs import (
+    READS_CONFIGURATION,
+    Assess,
+    Check,
+    NestsyncJob,
+    Place,
+    Plan,
+    ReadConfiguration,
+    Report,
+    Verify,
+)
+from nestsync_airflow.outcomes import RetryWhereItHelps, Stopped, nestsync_run_id
+from nestsync_airflow.settings import Refused, Settings, configurations, read_settings
+from nestsync_airflow.texts import ASSESSMENT, BROKEN, sync_text
+
+SYNC, ASSESSMENT_OF = "nestsync", "nestsync_assess"
+"""What the ids of DAGs begin with; the configuration's name follows."""
+LONGEST_WAIT = timedelta(hours=1)
+_BEGAN = datetime(2025, 1, 1, tzinfo=UTC)
+_RUN = "{{ run_id | nestsync_run_id }}"
+_ASSESSMENT_RUN = "{{ run_id | nestsync_run_id('assess-') }}"
+
+
+def dags_of(folder: Path, jobs: Path, package: str) -> dict[str, DAG]:
+    """The DAGs of the configurations in `folder`, by id.
+
+    `jobs` is the folder of nestsync's jobs, `package` their zip, which is empty where their Python has it installed.
+    """
+    files: dict[str, list[Path]] = {}
+    for name, file in configurations(folder):
+        files.setdefault(name, []).append(file)
+    return {dag.dag_id: dag for name, of_name in files.items() for dag in _dags(name, of_name, jobs, package)}
+
+
+def _dags(name: str, files: Sequence[Path], jobs: Path, package: str) -> list[DAG]:
+    try:
+        if len(files) > 1:
+            raise Refused(f"{' and '.join(map(str, files))} are both called {name}: a DAG has one configuration")
+        place = Place(files[0].absolute(), jobs.absolute(), package, read_settings(files[0]))
+        return [sync(name, place), assessment(name, place)]
+    except Refused as error:
+        return [broken(name, files[0], str(error))]
+
+
+def sync(name: str, place: Place) -> DAG:
+    """The nightly sync of one configuration."""
+    settings = place.settings
+    asset = Asset(name=f"{SYNC}.{name}", uri=f"{SYNC}://verified/{name}")
+    with _dag(
+        f"{SYNC}.{name}",
+        settings,
+        settings.schedule,
+        description=f"Reconciles the namespaces of {place.configuration.name} into the target",
+        params=_params(settings),
+        doc_md=sync_text(place.configuration, settings.approve_above, settings.approval_hours, asset.name),
+    ) as dag:
+        job: dict[str, Any] = {"place": place, "nestsync_run": _RUN}
+        configuration = ReadConfiguration(task_id=READS_CONFIGURATION, command="validate", place=place)
+        inventory = NestsyncJob.partial(
+            task_id="inventory", command="inventory", map_index_template="{{ task.catalog }}", **job
+        ).expand(catalog=configuration.output)
+        check = Check(task_id="check", command="check", **job)
+        plan = Plan(task_id="plan", command="plan", **job)
+        gate = Gate(task_id="gate", nestsync_run=_RUN, settings=settings, alert=_alert(settings))
+        apply = NestsyncJob(task_id="apply", command="apply", **job)
+        verify = Verify(task_id="verify", command="verify", outlets=[asset], **job)
+        report = Report(task_id="report", command="report", trigger_rule=TriggerRule.ALL_DONE, **job)
+        # A run is as its last tasks are: the report is written whatever happened, so it cannot be the only last one.
+        done = EmptyOperator(task_id="done")
+        configuration >> inventory >> check >> plan >> gate >> apply >> verify >> report >> done
+        verify >> done
+    return dag
+
+
+def assessment(name: str, place: Place) -> DAG:
+    """The readiness assessment of one configuration."""
+    settings = place.settings
+    with _dag(
+        f"{ASSESSMENT_OF}.{name}",
+        settings,
+        settings.assess,
+        description=f"What stands in the way of nested namespaces in {place.configuration.name}",
+        doc_md=ASSESSMENT.format(file=place.configuration),
+    ) as dag:
+        configuration = ReadConfiguration(task_id=READS_CONFIGURATION, command="validate", place=place)
+        assess = Assess(task_id="assess", command="assess", place=place, nestsync_run=_ASSESSMENT_RUN)
+        configuration >> assess
+    return dag
+
+
+class CannotBeScheduled(BaseOperator):
+    """Says what is wrong with the block ``airflow:`` of a configuration."""
+
+    def __init__(self, *, problem: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.problem = problem
+
+    def execute(self, context: Context) -> None:
+        self.log.error(self.problem)
+        raise Stopped(self.problem, 2)
+
+
+def broken(name: str, file: Path, problem: str) -> DAG:
+    """The DAG of a configuration whose block cannot be used: it fails every night with the reason."""
+    with _dag(
+        f"{SYNC}.{name}",
+        Settings(tags=("cannot-be-scheduled",)),
+        "@daily",
+        description=f"{file.name} cannot be scheduled",
+        doc_md=BROKEN.format(problem=problem),
+    ) as dag:
+        CannotBeScheduled(task_id=READS_CONFIGURATION, problem=problem)
+    return dag
+
+
+def _dag(dag_id: str, settings: Settings, schedule: str | None, **parts: Any) -> DAG:
+    alert = _alert(settings)
+    return DAG(
+        dag_id,
+        schedule=None if schedule is None else CronTriggerTimetable(schedule, timezone=settings.timezone),
+        start_date=_BEGAN,
+        catchup=False,
+        max_active_runs=1,
+        tags={"nestsync", *settings.tags},
+        user_defined_filters={"nestsync_run_id": nestsync_run_id},
+        default_args={
+            "owner": settings.owner,
+            "retries": settings.retries,
+            "retry_delay": timedelta(seconds=settings.retry_seconds),
+            "retry_exponential_backoff": 2.0,
+            "max_retry_delay": LONGEST_WAIT,
+            "retry_policy": RetryWhereItHelps(),
+            "on_failure_callback": [alert] if alert else None,
+        },
+        **parts,
+    )
+
+
+def _alert(settings: Settings) -> Alert | None:
+    return None if settings.alert is None else Alert(settings.alert)
+
+
+def _params(settings: Settings) -> dict[str, Param]:
+    return {
+        "approve_above": Param(
+            settings.approve_above,
+            type="integer",
+            minimum=0,
+            title="Approve above",
+            description="A plan that creates more namespaces than this waits for a person, even if it changes none.",
+        ),
+        "always_ask": Param(
+            False,
+            type="boolean",
+            title="Always ask",
+            description="Wait for a person whatever the plan would write.",
+        ),
+        "dry_run": Param(
+            False,
+            type="boolean",
+            title="Dry run",
+            description="Stop after the plan and the report; write nothing.",
+        ),
+    }
+
+
+__all__ = ["ASSESSMENT_OF", "SYNC", "assessment", "broken", "dags_of", "sync"]

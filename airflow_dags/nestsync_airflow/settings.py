@@ -1,0 +1,202 @@
+"""What a DAG takes from a configuration: its file name and its block ``airflow:``. Nothing else of it is read.
+
+The configuration itself is read where it is used, by nestsync; so one with a mistake in it still has its DAG, and
+the mistake is told by the DAG's first task.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from airflow.utils import yaml
+
+_KEY = re.compile(r"airflow[ \t]*:")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_FIELDS = re.compile(r"password|login|host|schema|login:password|extra\.[A-Za-z0-9_.-]+")
+
+
+_GOES_ON = ("", " ", "\t", "#", "}", "]")
+"""What a line begins with that still belongs to the key above."""
+
+
+class Refused(Exception):
+    """A block ``airflow:`` that cannot be used; the message says what is wrong, and what was meant."""
+
+
+@dataclass(frozen=True)
+class Secret:
+    """An environment variable for the job, and the field of an Airflow connection that it holds."""
+
+    name: str
+    connection: str
+    field: str = "password"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """When and how a configuration is run; `docs` below say what each key means."""
+
+    schedule: str | None = None
+    assess: str | None = None
+    timezone: str = "UTC"
+    approve_above: int = 100
+    approval_hours: float = 12.0
+    approvers: tuple[str, ...] = ()
+    spark: str = "spark_default"
+    environment: tuple[Secret, ...] = ()
+    reports_url: str | None = None
+    retries: int = 3
+    retry_seconds: float = 300.0
+    alert: str | None = None
+    owner: str = "nestsync"
+    tags: tuple[str, ...] = ()
+
+
+def configurations(folder: Path) -> Iterator[tuple[str, Path]]:
+    """The configurations in `folder`, by name: what the DAGs are called by it. Empty where there is no such folder."""
+    for file in sorted(folder.glob("*.y*ml")):
+        if file.suffix in (".yaml", ".yml"):
+            yield re.sub(r"[^A-Za-z0-9_.-]", "_", file.stem), file
+
+
+def read_settings(file: Path) -> Settings:
+    """The settings in the block of `file`; what it does not say is as `Settings` has it. Raises `Refused`."""
+    try:
+        text = _block(file.read_text(encoding="utf-8-sig").splitlines())
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refused(f"{file} cannot be read: {error}") from error
+    try:
+        found = yaml.safe_load(text) if text else {}
+    except Exception as error:  # of the YAML library, which is Airflow's own to choose
+        raise Refused(f"{file}: the block airflow is not YAML: {str(error).partition(chr(10))[0]}") from error
+    said = (found or {}).get("airflow")
+    try:
+        return _settings({} if said is None else said)
+    except Refused as error:
+        raise Refused(f"{file}: {error}") from error
+
+
+def _block(lines: Sequence[str]) -> str:
+    """The lines of the top-level key ``airflow``; empty where there is none."""
+    begins = next((index for index, line in enumerate(lines) if _KEY.match(line)), None)
+    if begins is None:
+        return ""
+    ends = next(
+        (
+            index
+            for index, line in enumerate(lines)
+            if index > begins and line[:1] not in ("", " ", "\t", "#", "}", "]")
+        ),
+        len(lines),
+    )
+    return "\n".join(lines[begins:ends])
+
+
+def _settings(said: object) -> Settings:
+    if not isinstance(said, Mapping):
+        raise Refused(f"airflow must be a group of keys, not {said!r}")
+    known = [field.name for field in fields(Settings)]
+    unknown = [str(key) for key in said if key not in known]
+    if unknown:
+        raise Refused(f"airflow.{unknown[0]} is no key; there are {', '.join(known)}")
+    return Settings(**{key: _checked(str(key), value) for key, value in said.items()})
+
+
+def _checked(key: str, value: object) -> Any:
+    if key in _MAY_BE_NULL and value is None:
+        return None
+    return _CHECKS.get(key, _text)(key, value)
+
+
+def _text(key: str, value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise Refused(f"airflow.{key} must be a text, not {value!r}")
+    return value
+
+
+def _whole_number(key: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise Refused(f"airflow.{key} must be a whole number, 0 or more, not {value!r}")
+    return value
+
+
+def _number(key: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        raise Refused(f"airflow.{key} must be a number, 0 or more, not {value!r}")
+    return float(value)
+
+
+def _listed(of: Callable[[str, object], Any]) -> Callable[[str, object], tuple[Any, ...]]:
+    def listed(key: str, value: object) -> tuple[Any, ...]:
+        if not isinstance(value, list):
+            raise Refused(f"airflow.{key} must be a list, not {value!r}")
+        return tuple(of(f"{key}[{index}]", each) for index, each in enumerate(value))
+
+    return listed
+
+
+def _dotted(key: str, value: object) -> str:
+    text = _text(key, value)
+    if "." not in text:
+        raise Refused(f"airflow.{key} must name a function with its module (package.module.function), not {text!r}")
+    return text
+
+
+def _schedule(key: str, value: object) -> str:
+    from airflow.timetables.trigger import CronTriggerTimetable
+
+    text = _text(key, value)
+    try:
+        CronTriggerTimetable(text, timezone="UTC").validate()
+    except Exception as error:  # every cron library has its own
+        raise Refused(f"airflow.{key} must be a cron expression, @daily and the like, or null, not {text!r}") from error
+    return text
+
+
+def _timezone(key: str, value: object) -> str:
+    from zoneinfo import ZoneInfo
+
+    text = _text(key, value)
+    try:
+        ZoneInfo(text)
+    except (KeyError, ValueError, OSError) as error:
+        raise Refused(f"airflow.{key} must be a time zone's name (Europe/Berlin), not {text!r}") from error
+    return text
+
+
+def _secret(key: str, value: object) -> Secret:
+    known = [field.name for field in fields(Secret)]
+    if not isinstance(value, Mapping) or not {"name", "connection"} <= set(value) <= set(known):
+        raise Refused(f"airflow.{key} must have the keys name and connection, and may have field")
+    secret = Secret(**{each: _text(f"{key}.{each}", said) for each, said in value.items()})
+    if not _VARIABLE.fullmatch(secret.name):
+        raise Refused(f"airflow.{key}.name must be the name of an environment variable, not {secret.name!r}")
+    if not _FIELDS.fullmatch(secret.field):
+        raise Refused(
+            f"airflow.{key}.field must be password, login, login:password, host, schema or extra.NAME, "
+            f"not {secret.field!r}"
+        )
+    return secret
+
+
+_MAY_BE_NULL = ("schedule", "assess", "reports_url", "alert")
+_CHECKS: dict[str, Callable[[str, object], Any]] = {
+    "schedule": _schedule,
+    "assess": _schedule,
+    "timezone": _timezone,
+    "approve_above": _whole_number,
+    "approval_hours": _number,
+    "approvers": _listed(_text),
+    "environment": _listed(_secret),
+    "retries": _whole_number,
+    "retry_seconds": _number,
+    "alert": _dotted,
+    "tags": _listed(_text),
+}
+"""How the keys are checked that are no plain text."""
+
+__all__ = ["Refused", "Secret", "Settings", "configurations", "read_settings"]

@@ -1,0 +1,38 @@
+"""What a configuration that is right says of itself: its catalogs, and the folders that runs leave things in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+from nestsync.config import Config
+from nestsync.ui import print_table, visible, write_line
+
+
+@dataclass(frozen=True)
+class Validated:
+    """The answer of ``nestsync validate``."""
+
+    config: Config
+
+    def as_json(self) -> dict[str, Any]:
+        """The folders, and the catalogs in the order in which the inventory reads them."""
+        return {
+            "config": str(self.config.path),
+            "workspace": str(self.config.workspace),
+            "reports": str(self.config.report_folder),
+            "catalogs": [{"name": name, "role": role, "system": system} for name, role, system in self._catalogs()],
+        }
+
+    def write(self, stream: TextIO) -> None:
+        """One line a catalog, after the verdict."""
+        write_line(stream, visible(f"{self.config.path} is a valid configuration"))
+        print_table(stream, "", ("catalog", "role", "system"), self._catalogs())
+
+    def _catalogs(self) -> list[tuple[str, str, str]]:
+        found = [(source.name, "source", source.system) for source in self.config.sources]
+        target = self.config.target
+        return found if target is None else [*found, (target.name, "target", target.system)]
+
+
+__all__ = ["Validated"]

@@ -1,0 +1,181 @@
+"""The DAGs: what is found, what their tasks and edges are, and what parsing costs and touches."""
+
+from __future__ import annotations
+
+import ast
+import socket
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from airflow.sdk import DAG, Asset, TriggerRule
+from airflow.sdk.exceptions import ParamValidationError
+from airflow.serialization.serialized_objects import DagSerialization
+from conftest import DAGS, ROOT, Bag
+
+EDGES = {
+    "configuration": {"inventory"},
+    "inventory": {"check"},
+    "check": {"plan"},
+    "plan": {"gate"},
+    "gate": {"apply"},
+    "apply": {"verify"},
+    "verify": {"report", "done"},
+    "report": {"done"},
+    "done": set(),
+}
+
+
+def test_each_configuration_has_a_sync_and_an_assessment(bag: Bag) -> None:
+    found = bag(sales="", crm="airflow: {schedule: null}\n")
+    assert not found.import_errors
+    assert set(found.dags) == {"nestsync.sales", "nestsync_assess.sales", "nestsync.crm", "nestsync_assess.crm"}
+
+
+def test_without_configurations_there_are_no_dags_and_no_errors(bag: Bag) -> None:
+    found = bag()
+    assert (found.dags, found.import_errors) == ({}, {})
+
+
+def test_the_tasks_of_a_sync_and_their_edges(sync: DAG) -> None:
+    assert {task.task_id: set(task.downstream_task_ids) for task in sync.tasks} == EDGES
+    assert sync.get_task("inventory").is_mapped
+    assert sync.topological_sort()[0].task_id == "configuration"  # raises for a cycle
+    rules = {task.task_id: task.trigger_rule for task in sync.tasks if task.trigger_rule != TriggerRule.ALL_SUCCESS}
+    assert rules == {"report": TriggerRule.ALL_DONE}
+
+
+def test_the_tasks_of_an_assessment(bag: Bag) -> None:
+    dag = bag(sales="").dags["nestsync_assess.sales"]
+    assert {task.task_id: set(task.downstream_task_ids) for task in dag.tasks} == {
+        "configuration": {"assess"},
+        "assess": set(),
+    }
+
+
+def test_what_airflow_s_users_expect_of_a_dag(bag: Bag) -> None:
+    block = "airflow: {schedule: '0 2 * * *', timezone: Europe/Berlin, owner: data-platform, tags: [sales]}\n"
+    dag = bag(sales=block).dags["nestsync.sales"]
+    assert (dag.max_active_runs, dag.catchup, dag.tags) == (1, False, {"nestsync", "sales"})
+    assert "──►" in (dag.doc_md or "")
+    assert all(task.owner == "data-platform" for task in dag.tasks)
+    assert all(task.retries == 3 and task.retry_exponential_backoff == 2.0 for task in dag.tasks)
+    assert DagSerialization.deserialize_dag(DagSerialization.serialize_dag(dag)).timetable.summary == "0 2 * * *"
+
+
+def test_a_verified_sync_is_an_asset_that_others_can_wait_for(sync: DAG) -> None:
+    assert sync.get_task("verify").outlets == [Asset(name="nestsync.sales", uri="nestsync://verified/sales")]
+    assert not any(task.outlets for task in sync.tasks if task.task_id != "verify")
+
+
+def test_params_are_described_and_checked(sync: DAG) -> None:
+    params = {name: sync.params.get_param(name) for name in sync.params}
+    assert {name: param.schema["type"] for name, param in params.items()} == {
+        "approve_above": "integer",
+        "always_ask": "boolean",
+        "dry_run": "boolean",
+    }
+    assert all(param.description for param in params.values())
+    with pytest.raises(ParamValidationError):
+        sync.params["approve_above"] = -1
+
+
+def test_nothing_secret_is_in_what_airflow_stores(bag: Bag) -> None:
+    block = "airflow: {environment: [{name: LAKEHOUSE_TOKEN, connection: lakehouse}]}\n"
+    stored = str(DagSerialization.serialize_dag(bag(sales=block).dags["nestsync.sales"]))
+    assert "conn." not in stored  # no template that would be rendered with the secret
+    assert "env_vars" not in stored  # which Airflow's Spark operator puts on the command line on YARN and Kubernetes
+
+
+@pytest.mark.parametrize(
+    ("block", "said"),
+    [
+        ("airflow: {schedule: every night}\n", "airflow.schedule must be a cron expression"),
+        ("airflow: {shedule: '@daily'}\n", "airflow.shedule is no key; there are schedule"),
+        ("airflow: [1]\n", "airflow must be a group of keys"),
+        ("airflow: {schedule: '@daily'\n", "is not YAML"),
+        ("airflow: {retries: -1}\n", "airflow.retries must be a whole number"),
+        ("airflow: {approval_hours: soon}\n", "airflow.approval_hours must be a number"),
+        ("airflow: {timezone: Mars/Olympus}\n", "airflow.timezone must be a time zone"),
+        ("airflow: {alert: notify}\n", "airflow.alert must name a function with its module"),
+        ("airflow: {tags: sales}\n", "airflow.tags must be a list"),
+        ("airflow: {environment: [{name: TOKEN}]}\n", "airflow.environment[0] must have the keys name and connection"),
+        ("airflow: {environment: [{name: 'a b', connection: c}]}\n", "airflow.environment[0].name must be the name of"),
+        ("airflow: {environment: [{name: T, connection: c, field: x}]}\n", "airflow.environment[0].field must be"),
+    ],
+)
+def test_a_block_that_cannot_be_used_fails_every_night_and_harms_no_other(bag: Bag, block: str, said: str) -> None:
+    found = bag(sales=block, crm="")
+    assert not found.import_errors
+    assert set(found.dags) == {"nestsync.sales", "nestsync.crm", "nestsync_assess.crm"}
+    dag = found.dags["nestsync.sales"]
+    assert said in dag.get_task("configuration").problem
+    assert said in (dag.doc_md or "")
+    assert "cannot-be-scheduled" in dag.tags
+    assert DagSerialization.deserialize_dag(DagSerialization.serialize_dag(dag)).timetable.summary == "0 0 * * *"
+
+
+@pytest.mark.parametrize("rest", ["sources: [\n", "mapping: {rules: &a [*a]}\n"])
+def test_a_mistake_elsewhere_in_the_configuration_is_told_when_it_runs(bag: Bag, rest: str) -> None:
+    found = bag(sales=f"airflow:\n  tags: [x]\n{rest}")
+    assert not found.import_errors
+    assert "x" in found.dags["nestsync.sales"].tags
+
+
+def test_two_files_of_one_name_are_told(bag: Bag, tmp_path: Path) -> None:
+    bag(sales="")
+    (tmp_path / "conf" / "sales.yml").write_text("", encoding="utf-8")
+    assert "are both called sales" in bag().dags["nestsync.sales"].get_task("configuration").problem
+
+
+def test_fifty_configurations_parse_within_a_second(bag: Bag) -> None:
+    bag(warm="")
+    blocks = {f"c{number}": f"airflow: {{schedule: '{number} 2 * * *', tags: [t{number}]}}\n" for number in range(49)}
+    started = time.process_time()  # this process alone: the machine may be busy with others
+    found = bag(**blocks)
+    seconds = time.process_time() - started
+    assert len(found.dags) == 100
+    assert seconds < 1.0
+
+
+def test_parsing_opens_no_connection_and_reads_no_other_file(bag: Bag, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    bag(sales="")
+
+    def refuse(*_: object, **__: object) -> None:
+        pytest.fail("a DAG file must not open connections when it is parsed")
+
+    class Reads:
+        """What Python's own auditing tells of opened files, once parsing has begun."""
+
+        on = False
+
+    sys.addaudithook(lambda event, args: read.append(str(args[0])) if event == "open" and Reads.on else None)
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    Reads.on = True
+    bag()
+    Reads.on = False
+    installed = str(Path(sys.prefix).resolve())
+    others = [
+        name
+        for name in read
+        if not name.endswith((".py", ".pyc")) and "/conf/" not in name and installed not in name and "/lib/" not in name
+    ]
+    allowed = (str(DAGS), "/usr/share/zoneinfo", "/etc", "/proc", "/dev", "/tmp")
+    assert [name for name in others if not name.startswith(allowed)] == []
+
+
+def test_dag_files_import_airflow_and_the_standard_library_alone() -> None:
+    allowed = set(sys.stdlib_module_names) | {"airflow", "nestsync_airflow"}
+    for file in sorted(DAGS.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert {name.partition(".")[0] for name in names} <= allowed, file
+
+
+def test_nestsync_cannot_even_be_imported_here() -> None:
+    assert ROOT / "pipelines" not in map(Path, sys.path)
+    with pytest.raises(ModuleNotFoundError):
+        __import__("nestsync")

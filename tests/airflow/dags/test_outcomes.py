@@ -1,0 +1,103 @@
+"""What a job's end means: the message, another try or none, and the run that a cleared task goes on with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from airflow.sdk import RetryAction
+from nestsync_airflow.outcomes import Outcome, RetryWhereItHelps, Stopped, nestsync_run_id
+
+RETRIED, ENDED = True, False
+
+
+def applied(**counts: int) -> dict[str, object]:
+    return {"stages": [{"stage": "apply", "counts": counts}]}
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "said", "again"),
+    [
+        (1, {}, RETRIED),
+        (2, {}, ENDED),
+        (3, {}, ENDED),
+        (4, applied(failed=2), RETRIED),  # what the server refused for the moment
+        (4, applied(blocked=2), ENDED),  # what findings block
+        (4, {}, ENDED),  # what did not verify
+        (5, {}, RETRIED),
+        (6, {}, ENDED),
+        (137, {}, RETRIED),
+        (143, {}, RETRIED),
+        (-9, {}, RETRIED),
+    ],
+)
+def test_what_may_end_otherwise_is_tried_again(exit_code: int, said: dict[str, object], again: bool) -> None:
+    outcome = Outcome(exit_code, said)
+    assert outcome.can_be_tried_again is again
+    stopped = Stopped("told", exit_code, again=outcome.can_be_tried_again)
+    decision = RetryWhereItHelps().evaluate(stopped, 1, 3)
+    assert decision.action is (RetryAction.DEFAULT if again else RetryAction.FAIL)
+
+
+def test_what_goes_wrong_around_a_job_is_tried_again() -> None:
+    assert RetryWhereItHelps().evaluate(ConnectionError(), 1, 3).action is RetryAction.DEFAULT
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "said", "told"),
+    [
+        (
+            2,
+            {"error": {"what": "stratgey is no key", "where": "a.yaml", "hint": "did you mean strategy"}},
+            ["exit 2 (usage or configuration is wrong", "a.yaml: stratgey is no key", "hint: did you mean strategy"],
+        ),
+        (2, {"error": {"what": "2 problems", "where": "a.yaml", "problems": ["x", "y"]}}, ["2 problems\n  x\n  y"]),
+        (6, {"verdict": "It moved.", "next_steps": ["nestsync run"]}, ["It moved.\nnext: nestsync run"]),
+        (1, {}, ["left no outcome", "spark-submit's last line: Unrecognized option"]),
+        (-9, {}, ["ended by signal 9", "goes on with it"]),
+        (143, {}, ["ended by signal 15"]),
+    ],
+)
+def test_a_person_is_told_what_happened_and_what_to_do(
+    exit_code: int, said: dict[str, object], told: list[str]
+) -> None:
+    message = Outcome(exit_code, said).message("plan", "Unrecognized option")
+    assert [part for part in told if part not in message] == []
+
+
+@pytest.mark.parametrize("content", [None, "", "{", "[]"])
+def test_a_job_that_left_no_document_says_nothing(content: str | None, tmp_path: Path) -> None:
+    file = tmp_path / "outcome.json"
+    if content is not None:
+        file.write_text(content, encoding="utf-8")
+    assert Outcome.read(file, 1) == Outcome(1, {})
+
+
+def test_what_other_tasks_get(tmp_path: Path) -> None:
+    file = tmp_path / "outcome.json"
+    said = {"run_id": "r", "verdict": "Done.", "report": "/r/index.html", "plan_hash": "ab", "next_steps": []}
+    file.write_text(json.dumps(said | applied(applied=3)), encoding="utf-8")
+    assert Outcome.read(file, 0).as_xcom() == said | {"exit_code": 0, "counts": {"apply": {"applied": 3}}}
+
+
+@pytest.mark.parametrize(
+    ("run_id", "taken"),
+    [
+        ("manual__2026-11-28T18:19:13.250566+00:00", "manual__2026-11-28T18:19:13.250566+00:00"),
+        ("nightly-1", "nightly-1"),
+        ("a b/c", "a-b-c-539138d518"),
+        ("_x", None),
+        ("ä" * 250, None),
+    ],
+)
+def test_a_dag_run_has_one_run_of_nestsync(run_id: str, taken: str | None) -> None:
+    found = nestsync_run_id(run_id)
+    assert found == nestsync_run_id(run_id)
+    assert found == taken or (taken is None and found[:1].isalnum() and len(found) <= 128)
+
+
+def test_different_dag_runs_never_share_a_run() -> None:
+    runs = ["a b", "a-b", "a/b", "x" * 200, "x" * 201, "_a", "r_a"]
+    assert len({nestsync_run_id(run) for run in runs}) == len(runs)
+    assert nestsync_run_id("a", "assess-") != nestsync_run_id("a")
