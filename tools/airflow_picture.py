@@ -80,9 +80,8 @@ class Browser:
 
 @contextmanager
 def _chromium() -> Iterator[Browser]:
-    program = (
-        os.environ.get("NESTSYNC_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome") or "chromium"
-    )
+    installed = filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+    program = os.environ.get("NESTSYNC_CHROMIUM") or next(installed, "chromium")
     with tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True) as profile:
         options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--remote-debugging-port=0"]
         options += [f"--user-data-dir={profile}", f"--window-size={SIZE[0]},{SIZE[1]}", "about:blank"]
