@@ -27,7 +27,7 @@ test: .venv/.made ## Every test, those with Spark and with real catalog servers 
 
 .PHONY: test-fast
 test-fast: .venv/.made ## The tests of what is pure, in seconds
-	$(BIN)/python -m pytest -q --hypothesis-profile fast -m "not spark and not servers and not system"
+	$(BIN)/python -m pytest -q --hypothesis-profile fast -m "not spark and not servers and not system and not browser"
 
 .PHONY: test-engines
 test-engines: .venv/.made ## Names against real engines and further servers (Trino, Spark, ...); writes docs/engines.md
@@ -66,6 +66,10 @@ dist: .venv/.made ## The wheel, and the zip for spark-submit --py-files
 .PHONY: docs
 docs: .venv/.made ## The pages in docs/ that are generated from the code
 	$(BIN)/python tools/generate_docs.py
+
+.PHONY: screenshots
+screenshots: .venv/.made ## The README's pictures, of what `make run` left; needs a Chromium
+	$(BIN)/python tools/screenshots.py $(DEMO_HOME)/workspace/reports docs/images
 
 .PHONY: pins
 pins: .venv/.made ## Compile requirements/*.txt from pyproject.toml anew

@@ -31,7 +31,8 @@ pytestmark = pytest.mark.system
 
 ROOT = Path(__file__).parents[1]
 STAGES = ("run", "assess", "inventory", "check", "plan", "apply", "verify", "report")
-COMMANDS = (*STAGES, "validate", "demo", "explain", "tree", "separators")
+PAST = ("history", "diff", "prune")
+COMMANDS = (*STAGES, "validate", "demo", "explain", "tree", "separators", *PAST)
 SOURCES = "[{name: prod, system: lance_dir, root: a}, {name: public, system: lance_dir, root: b}]"
 
 

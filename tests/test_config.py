@@ -535,3 +535,49 @@ def test_workspace_and_source_names_need_no_valid_file(tmp_path: Path) -> None:
 def test_a_workspace_that_cannot_be(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(ConfigurationError, match=said):
         workspace_of(write(tmp_path, text))
+
+
+# ---- reports and retention
+
+
+def test_what_is_published_and_kept_is_read(tmp_path: Path) -> None:
+    said = """
+        report:
+          metrics_file: collected/nestsync.prom
+          url: https://reports.example.org/nestsync
+          openlineage: {url: "http://127.0.0.1:5000", api_key_env: LINEAGE_KEY, namespace: prod}
+        retention: {keep_runs: 30, keep_days: 90}
+        history: {ignored_properties: [numRows]}
+        """
+    config = load(write(tmp_path, MINIMAL + dedent(said)))
+    assert config.report.metrics_file == tmp_path / "collected" / "nestsync.prom"
+    assert (config.report.openlineage.namespace, config.report.openlineage.api_key_env) == ("prod", "LINEAGE_KEY")
+    assert (config.retention.keep_runs, config.retention.keep_days, config.retention.limits) == (30, 90, True)
+    assert config.history.ignored_properties == ("numRows",)
+
+
+def test_nothing_is_published_and_everything_kept_by_default(tmp_path: Path) -> None:
+    config = load(write(tmp_path, MINIMAL))
+    assert (config.report.metrics_file, config.report.url, config.report.openlineage.url) == (None, None, None)
+    assert not config.retention.limits
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        (
+            "report: {metrics_file: m.txt}",
+            "report.metrics_file: 'm.txt' would not be collected: its name has to",
+        ),
+        ("report: {url: reports.example.org}", "report.url: it must be an address, http:// or https://"),
+        ("report: {openlineage: {url: 'http://u:p@h'}}", "report.openlineage.url: an address must not hold a password"),
+        ("report: {openlineage: {url: 'http://u@h'}}", "report.openlineage.url: it must be an address"),
+        ("retention: {keep_runs: 0}", "retention.keep_runs:"),
+        ("retention: {keep_days: '7'}", "retention.keep_days:"),
+        ("retention: {keep: 7}", "retention.keep: unknown key"),
+    ],
+)
+def test_what_cannot_be_published_or_kept_is_refused(said: str, problem: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationInvalid) as caught:
+        load(write(tmp_path, MINIMAL + said))
+    assert f"line 2: {problem}" in str(caught.value)

@@ -2,7 +2,7 @@
 
     .venv-airflow/bin/python tools/airflow_picture.py ADDRESS FILE.png
 
-Runs in Airflow's environment, which has `websockets`. CHROMIUM names the program where it is not called so.
+Runs in Airflow's environment, which has `websockets`. NESTSYNC_CHROMIUM names the program where it is not called so.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ class Browser:
 
 @contextmanager
 def _chromium() -> Iterator[Browser]:
-    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome") or "chromium"
+    installed = filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+    program = os.environ.get("NESTSYNC_CHROMIUM") or next(installed, "chromium")
     with tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True) as profile:
         options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--remote-debugging-port=0"]
         options += [f"--user-data-dir={profile}", f"--window-size={SIZE[0]},{SIZE[1]}", "about:blank"]

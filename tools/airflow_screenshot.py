@@ -1,6 +1,6 @@
 """Makes docs/images/airflow.png: a sync of the sample catalogs that waits at its gate, in Airflow's own graph view.
 
-`make screenshot-airflow` calls it. Needs a Chromium (CHROMIUM names it where it is not called so), and minutes.
+`make screenshot-airflow` calls it. Needs a Chromium (on PATH, or NESTSYNC_CHROMIUM), and minutes.
 """
 
 from __future__ import annotations

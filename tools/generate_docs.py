@@ -25,9 +25,11 @@ from nestsync.catalogs import room, systems  # noqa: E402
 from nestsync.config import Config  # noqa: E402
 from nestsync.core.findings import RULES  # noqa: E402
 from nestsync.errors import EXIT_CODES  # noqa: E402
+from nestsync.reports import summary  # noqa: E402
 from nestsync.schemas import OBJECT_COLUMNS, TABLES  # noqa: E402
 from tests.engines.page import page as engines_page  # noqa: E402
 from tests.engines.seen import load as seen_by_engines  # noqa: E402
+from tools.machines import page as machines_page  # noqa: E402
 
 GENERATED = "<!-- Generated from the code by `make docs`; a test fails when it is stale. -->\n"
 
@@ -57,7 +59,12 @@ and `listings/<run_id>/` holds the namespaces of its inventory as JSON lines (`s
 `error`), in the folder that the run's summary names for each catalog. `nestsync tree` and `nestsync separators` read
 both. `separators.json` remembers by target the separator that it was written with last: another one is a finding
 (`separator-changed`) for every name that reads differently then, and blocks until `separator.replaces` says that it is
-wanted.
+wanted. `history/<run_id>.jsonl` has a line for each command that began and each that ended: `nestsync history` lists
+them, also of runs whose rows were removed. `diffs/` holds what `nestsync diff` found, a CSV file for two runs.
+
+Runs are kept until the configuration's `retention` lets them go, at the end of a report or with `nestsync prune`. Then
+their rows in `namespaces`, `tables`, `mapped`, `findings` and `actions` go, and their summary, listings, plan and
+report. `ledger`, `runs`, the journal and the history stay: who made what, when, and from which source.
 """
 
 
@@ -310,6 +317,19 @@ def _default(field: FieldInfo) -> str:
     return code(json.dumps(list(value) if isinstance(value, tuple | frozenset) else value, ensure_ascii=False))
 
 
+# ---- what machines are told
+
+
+def machines() -> str:
+    """The formats for machines, and every metric."""
+    return "\n".join(["# For machines\n", GENERATED, *machines_page(table)])
+
+
+def summary_schema() -> str:
+    """The JSON Schema of `summary.json`, as the package has it."""
+    return json.dumps(summary.schema(), indent=1, ensure_ascii=False) + "\n"
+
+
 # ---- what engines do
 
 
@@ -324,6 +344,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "exit-codes.md": exit_codes,
     "configuration.md": configuration,
     "engines.md": engines,
+    "machines.md": machines,
+    "summary.schema.json": summary_schema,
 }
 """Every generated page of docs/, by its file name."""
 

@@ -19,6 +19,7 @@ from nestsync.errors import EXIT_CODES
 from nestsync.names import commands as names
 from nestsync.names.parameters import LightCommand, LightGroup
 from nestsync.outcome import RunOutcome
+from nestsync.past import commands as past
 from nestsync.shell import Answer, Manner, carry_out
 from nestsync.ui import Confirm, Ui
 
@@ -26,6 +27,7 @@ ALL_STAGES = ("inventory", "check", "plan", "apply", "verify", "report")
 ASSESSMENT = ("inventory", "check", "report")
 STAGES_PANEL = "One stage of a run"
 NAMES_PANEL = "Names, without Spark"
+PAST_PANEL = "Earlier runs"
 
 app = typer.Typer(
     name="nestsync",
@@ -200,6 +202,9 @@ def demo(
 
 for look in (names.explain, names.tree, names.separators):
     app.command(cls=LightCommand, rich_help_panel=NAMES_PANEL)(look)
+
+for look_back in (past.history, past.diff, past.prune):
+    app.command(cls=LightCommand, rich_help_panel=PAST_PANEL)(look_back)
 
 
 def _stages(

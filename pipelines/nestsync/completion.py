@@ -20,6 +20,12 @@ def complete_run_ids(ctx: typer.Context, incomplete: str) -> list[str]:
     return []
 
 
+def complete_runs(ctx: typer.Context, incomplete: str) -> list[str]:
+    """As `complete_run_ids`, and the words for the latest two."""
+    words = [word for word in ("latest", "previous") if word.startswith(incomplete)]
+    return [*words, *complete_run_ids(ctx, incomplete)]
+
+
 def complete_sources(ctx: typer.Context, incomplete: str) -> list[str]:
     """The sources of the configuration file that stands on the command line."""
     with suppress(NestsyncError, OSError):
@@ -48,4 +54,4 @@ def _config_file(ctx: typer.Context) -> Path:
     return Path(ctx.params.get("config") or "")
 
 
-__all__ = ["complete_catalogs", "complete_dialects", "complete_run_ids", "complete_sources"]
+__all__ = ["complete_catalogs", "complete_dialects", "complete_run_ids", "complete_runs", "complete_sources"]

@@ -52,6 +52,32 @@ MAPPED_FIELDS = (
     _field("mapping_rule", StringType(), "`identity`, `prefix`, `split`, `drop`, `rename` or `excluded`"),
 )
 
+TARGET_FIELDS = (
+    _field("source", StringType(), "the configured catalog", nullable=False),
+    _field("object", StringType(), "`namespace`, `table` or `view`", nullable=False),
+    _field("levels", LEVELS, "the source's own levels", nullable=False),
+    _field("name", StringType(), "the object's name; null for a namespace"),
+    *MAPPED_FIELDS,
+)
+
+CHANGE_FIELDS = (
+    _field("what", StringType(), "`namespace`, `table`, `view` or `finding`", nullable=False),
+    _field(
+        "change",
+        StringType(),
+        "`appeared`, `vanished`, `moved`, `changed` or `unknown`; of a finding `new`, `gone` or `changed`",
+        nullable=False,
+    ),
+    _field("role", StringType(), "`source`, or `target` for what the target held before", nullable=False),
+    _field("source", StringType(), "the configured catalog", nullable=False),
+    _field("object", StringType(), "`namespace`, `table` or `view`", nullable=False),
+    _field("levels", LEVELS, "the object's own levels", nullable=False),
+    _field("name", StringType(), "the object's name; null for a namespace"),
+    _field("rule", StringType(), "the finding's rule; null for an object"),
+    _field("severity", StringType(), "the finding's severity; null for an object"),
+    _field("detail", StringType(), "what is another, or the finding's message"),
+)
+
 FINDING_FIELDS = (
     _field("source", StringType(), "the configured catalog", nullable=False),
     _field("system", StringType(), "its system", nullable=False),
@@ -148,6 +174,7 @@ TABLES: dict[str, StructType] = {
     "runs": StructType([RUN_ID, *RUN_FIELDS]),
     "namespaces": StructType([RUN_ID, ROLE, *NAMESPACE_FIELDS]),
     "tables": StructType([RUN_ID, ROLE, *TABLE_FIELDS]),
+    "mapped": StructType([RUN_ID, *TARGET_FIELDS]),
     "findings": StructType([RUN_ID, *FINDING_FIELDS]),
     "actions": StructType([RUN_ID, *ACTION_FIELDS]),
     "ledger": StructType([RUN_ID, *LEDGER_FIELDS]),

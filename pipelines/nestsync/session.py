@@ -23,6 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from nestsync.catalogs import register
 from nestsync.core.errors import NestsyncError
 from nestsync.errors import PrerequisiteMissing
+from nestsync.gateway import remember_lookups
 from nestsync.jars import SPARK_DELTA, fetch
 
 _DELTA = {
@@ -87,6 +88,8 @@ def _new_session(master: str | None, conf: Mapping[str, str], log: Path | None) 
             _start_jvm(settings, log)
     spark = SparkSession.builder.config(map=settings).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
+    gateway: Any = SparkContext._gateway
+    remember_lookups(gateway._gateway_client)
     return spark
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -69,14 +70,29 @@ class Workspace(RunFiles):
 
     def _may_hold(self, table: str, run_id: str) -> bool:
         """Whether a file of `run_id` was ever written to `table`: without its partition's folder, none was."""
-        folders = (self.root / "delta" / table).glob("run_id=*")
-        return any(unquote(folder.name) == f"run_id={run_id}" for folder in folders)
+        return any(unquote(folder.name) == f"run_id={run_id}" for folder in self._partitions(table))
+
+    def _partitions(self, table: str) -> Iterator[Path]:
+        return (self.root / "delta" / table).glob("run_id=*")
 
     def read(self, table: str, *, run_id: str) -> DataFrame:
         """The rows of `run_id` in `table`, without `run_id`; empty where nothing was written."""
         if not self.holds(table):
             return self.spark.createDataFrame([], as_stored(TABLES[table])).drop("run_id")
         return self.spark.read.format("delta").load(self._uri(table)).where(F.col("run_id") == run_id).drop("run_id")
+
+    def forget(self, table: str, run_ids: Sequence[str]) -> None:
+        """Remove the rows of `run_ids` from `table`, and their files with them.
+
+        Tables are partitioned by run: a commit lets whole files go, and nobody who reads another run needs them. Delta
+        would keep them for a week, and look for them in ten thousand tasks.
+        """
+        with self.lock(table):
+            with our_errors():
+                DeltaTable.forPath(self.spark, self._uri(table)).delete(F.col("run_id").isin(*run_ids))
+            for folder in self._partitions(table):
+                if unquote(folder.name).removeprefix("run_id=") in run_ids:
+                    shutil.rmtree(folder, ignore_errors=True)
 
     def holds(self, table: str) -> bool:
         """Whether `table` was ever written."""

@@ -13,7 +13,7 @@ import typer
 from nestsync.cli import app
 
 ROOT = Path(__file__).parents[2]
-WITHOUT_JOB = {"demo", "explain", "tree", "separators"}
+WITHOUT_JOB = {"demo", "explain", "tree", "separators", "history", "diff", "prune"}
 COMMANDS = sorted(set(typer.main.get_command(app).commands) - WITHOUT_JOB)  # type: ignore[attr-defined]
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 from nestsync.core.findings import Severity
+from nestsync.history.choosing import Past
+from nestsync.history.records import FINISHED, RunRecord
 from nestsync.outcome import RunOutcome, StageOutcome
+from nestsync.reports.changes import ChangeRow, Changes
 from nestsync.reports.facts import (
     ActionRow,
     Capped,
@@ -307,4 +311,74 @@ def unreachable() -> Digest:
     )
 
 
-EVERY = (blocked, finished, unreachable)
+def large() -> Digest:
+    """What the page shows of 100,000 identifiers with 2,000 findings: so many findings, and the tree's first 10,000."""
+    places = [(f"team_{number % 97}", f"ns_{number}") for number in range(10_000)]
+    findings: list[FindingRow] = [
+        finding(("hive", f"{team}__{name}"), message=f"{name} holds ':', which the target reads as hierarchy")
+        for team, name in places[:2_000]
+    ]
+    tops = {team for team, _ in places}
+    tree = [
+        *(TreeRow((team,), "created") for team in tops),
+        *(TreeRow(place, "created", claimants=(Subject("hms_main", ("hive", "__".join(place))),)) for place in places),
+    ]
+    tree.sort(key=lambda row: row.levels)
+    return replace(
+        blocked(),
+        findings=Capped(tuple(findings), len(findings), "findings.csv"),
+        cases=cases(tuple(findings)),
+        tree=Capped(tuple(tree[:10_000]), len(tree), "namespaces.csv"),
+    )
+
+
+def earlier(days: int, namespaces: int, blocking: int, exit_code: int = 0) -> RunRecord:
+    """A run that was so many days before."""
+    began = STARTED - timedelta(days=days)
+    return RunRecord(
+        f"{began:%Y%m%dT%H%M%S}-aaaa",
+        FINISHED,
+        began,
+        seconds=61.0,
+        commands=("run",),
+        exit_code=exit_code,
+        exit_codes=(exit_code,),
+        configuration="conf/demo.yaml",
+        catalogs={
+            "hms_main": {"role": "source", "system": "hms", "counts": {"namespaces": namespaces, "tables": 200}},
+            "target": {"role": "target", "system": "iceberg_rest", "counts": {"namespaces": 12}},
+        },
+        stages={"inventory": {}, "check": {"blocking": blocking, "warning": 2}},
+    )
+
+
+def continued() -> Digest:
+    """A finished run that has a past: hostile names moved, vanished, appeared, and were found wrong."""
+    runs = tuple(earlier(days, 60 + days, days % 3) for days in range(9, 0, -1))
+    source, target = ("source", "hms_main", "namespace"), ("target", "target", "namespace")
+    rows = (
+        *(
+            ChangeRow("finding", "new", *source, ("hive", text), None, "collision", "blocking", text)
+            for text in HOSTILE
+        ),
+        ChangeRow("table", "vanished", *source[:2], "table", ("raw",), HOSTILE[0], None, None, None),
+        ChangeRow("namespace", "moved", *source, ("a.b",), None, None, None, 'target ["a.b"] → ["a"]'),
+        ChangeRow("namespace", "appeared", *target, ("a",), None, None, None, None),
+    )
+    counts = {
+        ("source", "finding", "new", "blocking"): len(HOSTILE),
+        ("source", "table", "vanished", ""): 1,
+        ("source", "namespace", "moved", ""): 1,
+        ("target", "namespace", "appeared", ""): 1_234,
+    }
+    digest = finished()
+    now = replace(earlier(0, 71, 0), run_id=digest.outcome.run_id)
+    notes = ("run x died on its way: what it had not read yet is not in it",)
+    return replace(
+        digest,
+        past=Past(runs, {0: 8, 3: 1}, runs[-1].started_at),
+        changes=Changes(runs[-1], now, rows, counts, "/reports/r/changes.csv", notes),
+    )
+
+
+EVERY = (blocked, finished, unreachable, continued)

@@ -14,6 +14,7 @@ import pytest
 from nestsync.reports import html
 from nestsync.reports.facts import Capped, Digest
 from tests.reports import samples
+from tests.reports.checker import complaints
 from tests.reports.pages import Page
 
 EVERY = pytest.mark.parametrize("sample", samples.EVERY, ids=lambda sample: sample.__name__)
@@ -135,3 +136,47 @@ def test_a_big_run_stays_below_five_megabytes(tmp_path: Path) -> None:
         actions=Capped(actions, 10_000, "actions.csv"),
     )
     assert html.write(big, tmp_path).stat().st_size < 5_000_000
+
+
+def test_the_run_is_compared_with_the_one_before() -> None:
+    page = Page(html.render(samples.continued()))
+    before = samples.earlier(1, 61, 1).run_id
+    assert (
+        f"Since run {before}: 12 findings new (12 blocking), 1 table vanished, 1 namespace moved, "
+        "1,234 namespaces appeared in the target." in page.text
+    )
+    assert "died on its way" in page.text
+    assert "The first 15 of 1,248; all of them are in changes.csv beside this page." in page.text
+    assert (page.tags("img"), page.unpaired, page.remote) == ([], [], [])
+
+
+def test_the_trend_is_drawn_and_told_in_words() -> None:
+    page = Page(html.render(samples.continued()))
+    labels = [attrs["aria-label"] for attrs in page.tags("svg") if "since the first" in str(attrs.get("aria-label"))]
+    assert labels == [
+        "Namespaces: 72, +3 since the first of them",
+        "Tables: 212, +12 since the first of them",
+        "Findings: 1, -1 since the first of them",
+    ]
+    assert len(page.tags("polyline")) == 3
+    assert "The last 10 runs of these sources" in page.text
+
+
+def test_a_first_run_says_that_there_is_nothing_to_compare_with() -> None:
+    page = Page(html.render(samples.finished()))
+    assert "There is no earlier run of these sources to compare with." in page.text
+    assert page.tags("polyline") == []
+
+
+@pytest.mark.system
+def test_the_checker_of_html_has_nothing_to_say(tmp_path: Path) -> None:
+    """And says so of a page that is wrong."""
+    pages = []
+    for sample in samples.EVERY:
+        folder = tmp_path / sample.__name__
+        folder.mkdir()
+        pages.append(html.write(sample(), folder).rename(folder / f"{sample.__name__}.html"))
+    assert complaints(pages) == []
+    wrong = tmp_path / "wrong.html"
+    wrong.write_text("<!doctype html><html lang=en><title>wrong</title><p><div>a</div></p><img>", encoding="utf-8")
+    assert any("“p” end tag" in complaint for complaint in complaints([wrong]))

@@ -8,23 +8,14 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+import xmlschema
 
 from nestsync.core.findings import RULES
 from nestsync.reports import junit
 from nestsync.reports.facts import Digest, RuleCase
 from tests.reports import samples
 
-COUNTS = ("tests", "failures", "errors")
-STRUCTURE = {
-    "testsuites": ({"name", "time", *COUNTS}, {"testsuite"}),
-    "testsuite": ({"name", "time", "timestamp", "skipped", *COUNTS}, {"testcase"}),
-    "testcase": ({"classname", "name", "time"}, {"failure", "error", "skipped", "system-out"}),
-    "failure": ({"message", "type"}, set()),
-    "error": ({"message", "type"}, set()),
-    "skipped": ({"message"}, set()),
-    "system-out": (set(), set()),
-}
-"""Attributes and children by element: what Jenkins' and Surefire's schemas have in common."""
+SCHEMA = xmlschema.XMLSchema(Path(__file__).with_name("junit.xsd"))
 
 
 def written(digest: Digest, folder: Path) -> ET.Element:
@@ -37,12 +28,9 @@ def case(root: ET.Element, classname: str, name: str) -> ET.Element:
 
 
 @pytest.mark.parametrize("sample", samples.EVERY, ids=lambda sample: sample.__name__)
-def test_the_structure_is_the_common_one_and_the_counts_add_up(sample: Callable[[], Digest], tmp_path: Path) -> None:
+def test_it_fits_the_schema_and_the_counts_add_up(sample: Callable[[], Digest], tmp_path: Path) -> None:
     root = written(sample(), tmp_path)
-    for element in root.iter():
-        attributes, children = STRUCTURE[element.tag]
-        assert set(element.attrib) == attributes
-        assert {child.tag for child in element} <= children
+    SCHEMA.validate(tmp_path / junit.FILE)
     tags = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
     for parent in (root, *root.iter("testsuite")):
         for count in set(tags) & set(parent.attrib):
@@ -50,6 +38,31 @@ def test_the_structure_is_the_common_one_and_the_counts_add_up(sample: Callable[
             assert int(parent.attrib[count]) == len(cases), (parent.get("name"), count)
     for suite in root:
         assert len(suite) > 0
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        pytest.param(lambda root: root[0].set("errors", "-1"), id="a-count"),
+        pytest.param(lambda root: root[0].append(ET.Element("surprise")), id="an-element"),
+        pytest.param(lambda root: root[0].remove(root[0][0]) or root.append(root[1]), id="a-suite-twice"),
+        pytest.param(lambda root: root[0][0].attrib.pop("classname"), id="an-attribute-less"),
+        pytest.param(lambda root: root[0][0].set("time", "1,5"), id="a-time"),
+    ],
+)
+def test_the_schema_notices(spoilt: Callable[[ET.Element], object], tmp_path: Path) -> None:
+    root = written(samples.finished(), tmp_path)
+    assert SCHEMA.is_valid(root)
+    spoilt(root)
+    assert not SCHEMA.is_valid(root)
+
+
+@pytest.mark.parametrize("name", samples.HOSTILE, ids=ascii)
+def test_a_hostile_name_fits_the_schema_too(name: str, tmp_path: Path) -> None:
+    row = samples.finding(("hive", name), message=f"{name} is wrong")
+    cases = tuple(RuleCase("collision", "lake", severity, 1, (row,)) for severity in ("blocking", "warning"))
+    written(replace(samples.blocked(), cases=cases), tmp_path)
+    SCHEMA.validate(tmp_path / junit.FILE)
 
 
 def test_a_case_for_each_rule_and_source(tmp_path: Path) -> None:

@@ -56,3 +56,12 @@ def test_what_did_not_run_is_null(tmp_path: Path) -> None:
     document = written(samples.unreachable(), tmp_path)
     assert (document["findings"], document["separators"], document["plan"], document["namespaces"]) == (None,) * 4
     assert document["exit_code"] == 5
+
+
+def test_what_changed_since_the_run_before_is_counted(tmp_path: Path) -> None:
+    changes = written(samples.continued(), tmp_path)["changes"]
+    assert (changes["total"], changes["file"]) == (1_236 + len(samples.HOSTILE), "changes.csv")
+    assert {"role": "target", "what": "namespace", "change": "appeared", "severity": None, "count": 1_234} in changes[
+        "counts"
+    ]
+    assert written(samples.finished(), tmp_path)["changes"] is None

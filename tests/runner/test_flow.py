@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from openlineage.client.event_v2 import RunState
+from prometheus_client.parser import text_string_to_metric_families
 from pyiceberg.catalog.rest import RestCatalog
 from pyspark.sql import SparkSession
 
@@ -18,11 +20,13 @@ from nestsync.core.checking import CheckContext
 from nestsync.embedded.proxy import CountingProxy
 from nestsync.embedded.servers import IcebergRest
 from nestsync.errors import CatalogUnreachable, ConfigurationError
+from nestsync.history.records import read_history
 from nestsync.names.separators import changes, read_separators
 from nestsync.names.tree import read_tree
 from nestsync.outcome import RunOutcome
 from nestsync.runfiles import RunFiles
 from nestsync.ui import QuietUi
+from tests.reports.lineage_events import read
 
 pytestmark = [pytest.mark.spark, pytest.mark.servers]
 
@@ -113,6 +117,35 @@ def test_written_once_exactly_and_then_never_again(
     second = take(config)
     assert (second.exit_code, second.counts("apply")) == (0, {"applied": 0, "skipped": 4})
     assert door.writes == ()
+    _machines_are_told(config, first, second)
+
+
+def _machines_are_told(config: Config, first: RunOutcome, second: RunOutcome) -> None:
+    """Both runs are in the history, the second is compared with the first, and every format has it."""
+    runs = read_history(RunFiles(config.workspace))
+    assert [(run.run_id, run.state, run.exit_code, run.written) for run in runs] == [
+        (first.run_id, "ended", 0, 4),
+        (second.run_id, "ended", 0, 0),
+    ]
+    assert [run.configuration for run in runs] == [str(config.path)] * 2
+    folder = config.workspace / "reports" / second.run_id
+    summary = json.loads((folder / "summary.json").read_text())
+    assert (summary["changes"]["since"], summary["changes"]["counts"]) == (
+        first.run_id,
+        [{"role": "target", "what": "namespace", "change": "appeared", "severity": None, "count": 4}],
+    )
+    assert len((folder / "changes.csv").read_text().splitlines()) == 5
+    assert "4 namespaces appeared in the target" in (folder / "index.html").read_text()
+    outputs = {each.name: each for event in read(folder / "openlineage.jsonl") for each in event.outputs or ()}
+    assert set(outputs) == {"dev", "dev.sub", "raw", "raw.events"}
+    samples = {
+        (sample.name, *sorted(sample.labels.values())): sample.value
+        for family in text_string_to_metric_families((folder / "metrics.prom").read_text())
+        for sample in family.samples
+    }
+    assert samples["nestsync_commands_total", "0", "nested"] == 2
+    assert samples["nestsync_actions", "nested", "none", "noop"] == 4
+    assert f"Since run {first.run_id}" in (folder / "report.md").read_text()
 
 
 @pytest.mark.proves("separator-changed", "exit-3")
@@ -225,13 +258,19 @@ def test_a_plan_that_was_edited_is_refused(
 def test_a_catalog_that_is_down_stops_the_run_and_is_named(
     spark: SparkSession, tmp_path: Path, source: IcebergRest, door: CountingProxy
 ) -> None:
-    config = configuration(tmp_path, source, door)
+    collected = tmp_path / "collected" / "nestsync.prom"
+    collected.parent.mkdir()
+    config = configuration(tmp_path, source, door, f"report: {{metrics_file: {collected}}}")
     source.stop()
     stopped = take(config)
     assert (stopped.exit_code, stopped.report, door.writes) == (5, None, ())
     assert isinstance(stopped.error, CatalogUnreachable)
     assert re.search(r"flat.*127\.0\.0\.1", str(stopped.error))
     assert [(stage.stage, stage.status) for stage in stopped.stages] == [("inventory", "failed")]
+    assert 'nestsync_run_exit_code{target="nested"} 5.0' in collected.read_text()
+    told = read(config.workspace / "reports" / stopped.run_id / "openlineage.jsonl")
+    assert [event.eventType for event in told] == [RunState.START, RunState.FAIL]
+    assert [(run.exit_code, run.has_rows) for run in read_history(RunFiles(config.workspace))] == [(5, False)]
 
 
 def test_a_changed_configuration_needs_another_check(

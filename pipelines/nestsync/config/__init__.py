@@ -7,8 +7,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from nestsync.config.consistency import inconsistencies
-from nestsync.config.models import CatalogConfig, Config, PropertyKeys, TargetConfig
+from nestsync.config.models import CatalogConfig, Config, PropertyKeys, SparkConfig, TargetConfig
 from nestsync.config.problems import ConfigurationInvalid, explained, invalid, secrets_in_clear
+from nestsync.config.publishing import HistoryConfig
 from nestsync.configfile import read
 
 
@@ -35,4 +36,13 @@ def load(path: Path | str) -> Config:
     return config
 
 
-__all__ = ["CatalogConfig", "Config", "ConfigurationInvalid", "PropertyKeys", "TargetConfig", "load"]
+__all__ = [
+    "CatalogConfig",
+    "Config",
+    "ConfigurationInvalid",
+    "HistoryConfig",
+    "PropertyKeys",
+    "SparkConfig",
+    "TargetConfig",
+    "load",
+]

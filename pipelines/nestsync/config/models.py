@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import (
-    BeforeValidator,
     Field,
     PrivateAttr,
     SerializeAsAny,
-    StringConstraints,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
     field_validator,
@@ -24,8 +22,10 @@ from pydantic.fields import FieldInfo
 
 from nestsync.catalogs import Room, room, systems
 from nestsync.catalogs.base import CatalogOptions
+from nestsync.config.kinds import LocalPath, Name, SparkText, Text
 from nestsync.config.problems import Section, choices
-from nestsync.configfile import DEFAULT_WORKSPACE, anchored
+from nestsync.config.publishing import HistoryConfig, ReportConfig, RetentionConfig
+from nestsync.configfile import DEFAULT_WORKSPACE
 from nestsync.core.checking.context import Lowered
 from nestsync.core.findings import Severity
 from nestsync.core.identifiers import Levels
@@ -34,24 +34,6 @@ from nestsync.core.mapping import MappingRule, Pattern, Rename, read_renames
 from nestsync.core.matrix import DEFAULT_PATH
 from nestsync.core.separators import ALLOWED, DEFAULT_CANDIDATES, Policy
 from nestsync.errors import ConfigurationError, NestsyncError
-
-
-def _local_path(text: object, info: ValidationInfo) -> object:
-    folder = (info.context or {}).get("folder")
-    return anchored(str(text), folder) if isinstance(text, str | Path) and folder else text
-
-
-def _spark_text(value: object) -> object:
-    """YAML's own numbers and truth values as Spark's configuration writes them."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value) if isinstance(value, int | float) else value
-
-
-Text = Annotated[str, StringConstraints(min_length=1)]
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]{0,127}$")]
-LocalPath = Annotated[Path, BeforeValidator(_local_path)]
-SparkText = Annotated[str, BeforeValidator(_spark_text)]
 
 
 class CatalogConfig(Section):
@@ -202,13 +184,6 @@ class ApplyConfig(Section):
     """Requests to the target at once."""
 
 
-class ReportConfig(Section):
-    """Where reports go."""
-
-    folder: LocalPath | None = None
-    """The folder of the reports; `reports` in the workspace by default."""
-
-
 class SparkConfig(Section):
     """The Spark session. `spark-submit` has the last word on the master."""
 
@@ -251,6 +226,10 @@ class Config(Section):
     """How the target is written."""
     report: ReportConfig = ReportConfig()
     """Where reports go."""
+    history: HistoryConfig = HistoryConfig()
+    """How runs are compared."""
+    retention: RetentionConfig = RetentionConfig()
+    """How long runs are kept; by default, all of them are."""
     spark: SparkConfig = SparkConfig()
     """The Spark session."""
     airflow: dict[str, Any] = Field(default_factory=dict)
@@ -311,4 +290,4 @@ class Config(Section):
         )
 
 
-__all__ = ["CatalogConfig", "Config", "PropertyKeys", "TargetConfig"]
+__all__ = ["CatalogConfig", "Config", "PropertyKeys", "SparkConfig", "TargetConfig"]

@@ -40,22 +40,28 @@ class Affected:
     before: str
     """Its text so far; plain joining where the old separator could not write it."""
     after: str | None
-    """Its new text; None where a level holds the new separator, so that it has none."""
+    """Its new text; None where a level holds the new separator or is empty, so that it has none."""
+
+
+def is_concerned(levels: Levels, after: str) -> bool:
+    """Whether the namespace `levels` has another text, or none any more, once `after` joins levels.
+
+    Nested ones get another text; flat ones are concerned only where they hold the new separator.
+    """
+    return len(levels) > 1 or any(after in level for level in levels)
 
 
 def separator_changed(namespaces: Iterable[Levels], *, before: str, after: str) -> list[Affected]:
-    """The namespaces whose text is another, or none any more, once `before` is replaced by `after`; sorted.
+    """The namespaces that are concerned once `before` is replaced by `after`, sorted.
 
-    Nested ones get another text; flat ones are concerned only where they hold the new separator. Raises
-    `SeparatorRefused` where `after` is unsafe.
+    Raises `SeparatorRefused` where `after` is unsafe.
     """
     new = dialect("gravitino", separator=after)
-    affected = []
-    for levels in sorted(set(namespaces)):
-        text = new.encode(levels) if new.refusal(levels) is None else None
-        if text != before.join(levels):
-            affected.append(Affected(levels, before.join(levels), text))
-    return affected
+    return [
+        Affected(levels, before.join(levels), new.encode(levels) if new.refusal(levels) is None else None)
+        for levels in (sorted(set(namespaces)) if before != after else ())
+        if is_concerned(levels, after)
+    ]
 
 
-__all__ = ["Affected", "read_new_name", "separator_changed"]
+__all__ = ["Affected", "is_concerned", "read_new_name", "separator_changed"]

@@ -106,7 +106,7 @@ def tree(
     """The namespaces of the last inventory, as the hierarchy that they are."""
 
     def work(_ui: Ui, _confirm: Confirm) -> Tree:
-        return read_tree(_files(config, workspace), run_id=run_id, names=tuple(source or ()), depth=depth)
+        return read_tree(workspace_files(config, workspace), run_id=run_id, names=tuple(source or ()), depth=depth)
 
     carry_out("tree", Manner(json=json, debug=debug), work, config_file=config)
 
@@ -121,16 +121,17 @@ def separators(
     """The candidates for the separator, ranked: which names hold them, and what each would change."""
 
     def work(_ui: Ui, _confirm: Confirm) -> Separators:
-        return read_separators(_files(config, workspace), run_id=run_id)
+        return read_separators(workspace_files(config, workspace), run_id=run_id)
 
     carry_out("separators", Manner(json=json, debug=debug), work, config_file=config)
 
 
-def _files(config: Path | None, workspace: Path | None) -> RunFiles:
+def workspace_files(config: Path | None, workspace: Path | None) -> RunFiles:
+    """The files of the workspace that either names. Raises `ConfigurationError` unless it is one of the two."""
     if (config is None) == (workspace is None):
         what = "the workspace is not named" if config is None else "the workspace is named twice"
         raise ConfigurationError(what, hint="name it with either -c FILE or --workspace DIR")
     return RunFiles(workspace if config is None else workspace_of(config))  # type: ignore[arg-type]
 
 
-__all__ = ["explain", "separators", "tree"]
+__all__ = ["ConfigFile", "Debug", "Json", "WorkspaceFolder", "explain", "separators", "tree", "workspace_files"]

@@ -147,8 +147,8 @@ def _ranked(row: Mapping[str, Any]) -> Ranked:
 def changes(namespaces: Counter[Levels], naming: CheckContext) -> dict[str, Change]:
     """What each candidate would change for `namespaces`, each as often as a source has it.
 
-    As `core.gravitino.separator_changed` has it, in one pass for each candidate. Names with an empty level have no
-    text under any separator.
+    Of those that `core.gravitino.separator_changed` finds, the ones with a text before and after; those that hold the
+    candidate are its conflicts. In one pass for each candidate.
     """
     before = naming.separator
     if before is None:

@@ -45,7 +45,12 @@ class Suite:
 
 def load_ahead() -> None:
     """Load Great Expectations, which takes seconds, in the background: before `validate` is called."""
-    Thread(target=import_module, args=("great_expectations",), daemon=True).start()
+    Thread(target=_load, daemon=True).start()
+
+
+def _load() -> None:
+    for name in ("great_expectations", "openlineage.client.facet_v2"):
+        import_module(name)
 
 
 def validate(suites: Sequence[Suite], folder: Path) -> tuple[ExpectationResult, ...]:

@@ -17,7 +17,10 @@ from pyspark.sql import DataFrame
 
 from nestsync.core.findings import Severity
 from nestsync.core.identifiers import Levels
+from nestsync.history.choosing import Past
+from nestsync.history.records import RunRecord
 from nestsync.outcome import RunOutcome
+from nestsync.reports.changes import Changes
 
 Row = TypeVar("Row")
 
@@ -66,6 +69,17 @@ class MatrixRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Compared:
+    """A run beside an earlier one: what differs, in `schemas.CHANGE_FIELDS`."""
+
+    before: RunRecord
+    after: RunRecord
+    frame: DataFrame
+    notes: tuple[str, ...] = ()
+    """What a reader should know before anything else."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReportFacts:
     """A run, finished or stopped on its way. A frame is None where its stage did not run.
 
@@ -89,6 +103,9 @@ class ReportFacts:
     actions: DataFrame | None = None
     ledger: DataFrame | None = None
     differences: DataFrame | None = None
+    past: Past = field(default_factory=Past)
+    compared: Compared | None = None
+    """None where there is no earlier run to compare with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +183,8 @@ class ActionRow:
     reason: str
     detail: str | None
     claimants: tuple[Subject, ...]
+    at: datetime | None = None
+    """When the ledger says so, in UTC; None where nothing was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +243,9 @@ class Digest:
     tree: Capped[TreeRow] | None
     expectations: tuple[ExpectationResult, ...] = ()
     matrix: tuple[MatrixRow, ...] | None = None
+    past: Past = field(default_factory=Past)
+    changes: Changes | None = None
+    """None where there is no earlier run to compare with."""
 
     def severities(self) -> Counter[str]:
         """How many findings of each severity."""
@@ -243,9 +265,14 @@ class ReportPaths:
     html: Path
     json: Path
     junit: Path
+    markdown: Path
+    metrics: Path
+    lineage: Path
     data_docs: Path
     outcome: RunOutcome
     expectations: tuple[ExpectationResult, ...] = ()
+    problems: tuple[str, ...] = ()
+    """What did not work that the run does not depend on."""
 
     @property
     def failed_expectations(self) -> tuple[ExpectationResult, ...]:
@@ -263,6 +290,7 @@ __all__ = [
     "Capped",
     "CatalogFacts",
     "CatalogRow",
+    "Compared",
     "Digest",
     "ExpectationResult",
     "FindingRow",

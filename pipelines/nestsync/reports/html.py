@@ -13,11 +13,12 @@ from pathlib import Path
 from markupsafe import Markup
 
 from nestsync.core.findings import RULES, Severity
-from nestsync.reports import matrix, templates
+from nestsync.reports import matrix, templates, trend
 from nestsync.reports.facts import Digest
 from nestsync.reports.tree import TreeNode, nodes, state
 
 FILE = "index.html"
+STYLES = ("theme.css", "page.css", "history.css")
 _OPEN_UP_TO = 150
 """A tree with more lines than this starts with its folders closed."""
 _MANY = 400
@@ -32,6 +33,8 @@ class _State:
     tone: str
 
 
+_TONES = {"applied": "ok", "skipped": "", "pending": "info"}
+"""The colour of an action's outcome; of any other, that of what is bad."""
 _STATES = {
     0: _State("Done", "ok"),
     1: _State("Failed", "bad"),
@@ -65,6 +68,7 @@ def render(digest: Digest) -> str:
     """The page as text."""
     script = templates.text("page.js")
     tree = [] if digest.tree is None else nodes(digest.tree.rows)
+    runs = trend.points(digest)
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_digest(script)}'"
     return (
         templates.environment()
@@ -74,6 +78,8 @@ def render(digest: Digest) -> str:
             outcome=digest.outcome,
             state=_STATES.get(digest.outcome.exit_code, _STATES[1]),
             planned=_planned(digest.action_counts),
+            outcomes=_outcomes(digest.action_counts),
+            tones=_TONES,
             started=digest.started_at.astimezone(UTC),
             figures=_figures(digest),
             severities=[(str(severity), digest.severities()[severity]) for severity in Severity],
@@ -83,10 +89,13 @@ def render(digest: Digest) -> str:
             matrix=None if digest.matrix is None else matrix.lines(digest.matrix),
             tree=tree,
             opened=_opened(tree),
+            trend=runs,
+            trend_lines=trend.lines(runs),
+            trend_size=(trend.WIDTH, trend.HEIGHT),
             many=_MANY,
             duration=_duration,
             policy=policy,
-            style=Markup(templates.text("theme.css") + templates.text("page.css")),  # noqa: S704 our own files
+            style=Markup("".join(map(templates.text, STYLES))),  # noqa: S704 our own files
             script=Markup(script),  # noqa: S704
         )
     )
@@ -125,6 +134,15 @@ def _planned(counts: Mapping[tuple[str, str], int]) -> list[tuple[str, int]]:
     words: Counter[str] = Counter()
     for (kind, result), count in counts.items():
         words[state(kind, result)] += count
+    return words.most_common()
+
+
+def _outcomes(counts: Mapping[tuple[str, str], int]) -> list[tuple[str, int]]:
+    """How many actions there are of each outcome, of those that have one."""
+    words: Counter[str] = Counter()
+    for (_, result), count in counts.items():
+        words[result] += count
+    del words["none"]
     return words.most_common()
 
 

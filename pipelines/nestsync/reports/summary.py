@@ -48,6 +48,7 @@ def document(digest: Digest) -> dict[str, Any]:
         "matrix": None if digest.matrix is None else [_matrix_row(row) for row in digest.matrix],
         "plan": _plan(digest),
         "namespaces": _file(digest.tree),
+        "changes": _changes(digest),
         "expectations": [
             {
                 "suite": result.suite,
@@ -122,6 +123,20 @@ def _plan(digest: Digest) -> dict[str, Any] | None:
         for (kind, outcome), count in sorted(digest.action_counts.items())
     ]
     return {"total": digest.actions.total, "file": digest.actions.file, "actions": counts}
+
+
+def _changes(digest: Digest) -> dict[str, Any] | None:
+    found = digest.changes
+    if found is None:
+        return None
+    return {
+        "since": found.before.run_id,
+        "sentence": found.sentence,
+        "notes": list(found.notes),
+        "total": found.total,
+        "file": Path(found.file).name,
+        "counts": list(found.counts_json()),
+    }
 
 
 def _file(capped: Capped[Any] | None) -> dict[str, Any] | None:

@@ -30,6 +30,11 @@ def visible(text: str) -> Markup:
     return Markup("").join(parts)
 
 
+def plain(text: str) -> str:
+    r"""`text` on one line, with hidden characters as escapes: ``\u001F``."""
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04X}", text)
+
+
 def visible_lines(text: str) -> Markup:
     """As `visible`, with line breaks and tabs left to do their work: for commands of several lines."""
     return Markup("\n").join(Markup("\t").join(map(visible, line.split("\t"))) for line in text.splitlines())
@@ -68,4 +73,4 @@ def csv_cell(text: str | None) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-__all__ = ["csv_cell", "subject_text", "visible", "visible_lines", "visible_name", "xml_text"]
+__all__ = ["csv_cell", "plain", "subject_text", "visible", "visible_lines", "visible_name", "xml_text"]

@@ -15,16 +15,20 @@ from secrets import token_hex
 
 from pyspark.sql import DataFrame, SparkSession
 
+from nestsync import __version__
 from nestsync.config import Config
 from nestsync.errors import NestsyncError, RunNotFound
+from nestsync.history.attempts import attempt
+from nestsync.history.retention import Retention
 from nestsync.outcome import RunOutcome, StageOutcome
 from nestsync.reports.expectations import load_ahead
 from nestsync.runfiles import RunFiles, checked_run_id
 from nestsync.runner.context import RunContext, demand
 from nestsync.runner.outcomes import next_steps, verdict
 from nestsync.runner.progress import watched
+from nestsync.runner.pruning import prune
 from nestsync.runner.reading import checked, inventory
-from nestsync.runner.reporting import report
+from nestsync.runner.reporting import publishing, report, report_stopped
 from nestsync.runner.writing import applied, planned, verified
 from nestsync.schemas import RUN_FIELDS, contract
 from nestsync.session import open_session, our_errors
@@ -36,11 +40,11 @@ BEGINS = "inventory"
 STANDS_ON = {"check": "inventory", "plan": "check", "apply": "plan", "verify": "plan"}
 """What must have run before a stage, in this process or another."""
 DOING = {
-    "inventory": "reading the catalogs",
+    "inventory": "reading {read}",
     "check": "mapping and checking every name",
-    "plan": "comparing with the target",
-    "apply": "writing to the target",
-    "verify": "reading the target again",
+    "plan": "comparing with {target}",
+    "apply": "writing to {target}",
+    "verify": "reading {target} again",
     "report": "writing the report",
 }
 
@@ -65,6 +69,8 @@ def run(
     """
     files = RunFiles(config.workspace)
     taken = _run_id(files, run_id, new=stages[0] == BEGINS)
+    if "report" in stages:
+        publishing(config)  # a key that is not there is said before the work, and not after it
     if stages[0] in STANDS_ON:  # said now, and not after Spark has started
         demand(files, taken, STANDS_ON[stages[0]], config)
     if SparkSession.getActiveSession() is None:
@@ -82,10 +88,28 @@ def run(
         confirm=confirm,
         with_target=config.target is not None and command != "assess",
     )
+    facts = {"command": command, "stages": stages, "configuration": str(config.path), "version": __version__}
     try:
-        return _Pass(context, stages, sources).take()
+        with attempt(files, taken, **facts) as begun:
+            outcome = _Pass(context, stages, sources).take()
+            begun.tell(outcome, context.facts(BEGINS))
+            if outcome.report is not None:
+                _prune(context)
+            return outcome
     finally:
         context.release()
+
+
+def _prune(context: RunContext) -> None:
+    """Remove the runs that the retention lets go, and say so; this run ended as it did, whatever comes of it."""
+    said = context.config.retention
+    try:
+        gone = prune(context.workspace, Retention(said.keep_runs, said.keep_days), context.config.report_folder)
+    except (NestsyncError, OSError) as error:
+        context.ui.note(f"warning: older runs could not be removed: {error}")
+        return
+    if gone:
+        context.ui.note(f"removed, as retention says: {len(gone):,} older {'run' if len(gone) == 1 else 'runs'}")
 
 
 def prepare(stages: Sequence[str]) -> None:
@@ -133,6 +157,8 @@ class _Pass:
             finally:
                 begun.result()
                 self._record(self.outcomes)
+        if self.stopped is not None and "report" in self.stages:
+            self._warn(report_stopped(self.context, self._outcome()))
         return self._outcome()
 
     def _goes_on(self, stage: str) -> bool:
@@ -141,9 +167,10 @@ class _Pass:
 
     def _stage(self, stage: str) -> None:
         started = time.monotonic()
-        self.context.ui.stage_started(stage, DOING[stage])
+        doing = self._doing(stage)
+        self.context.ui.stage_started(stage, doing)
         try:
-            with watched(self.context.spark, self.context.ui, DOING[stage]), our_errors():
+            with watched(self.context.spark, self.context.ui, doing), our_errors():
                 counts = self._do(stage)
         except NestsyncError as error:
             self._finished(StageOutcome(stage, "failed", time.monotonic() - started, {}, str(error)))
@@ -155,6 +182,12 @@ class _Pass:
         status = {0: "ok", 3: "blocked"}.get(code, "failed")
         self._finished(StageOutcome(stage, status, time.monotonic() - started, counts))
         self.exit_code = code or self.exit_code
+
+    def _doing(self, stage: str) -> str:
+        """What `stage` does, with the catalogs that it does it to."""
+        named = self.sources or [catalog.name for catalog in self.context.catalogs()]
+        target = self.context.config.target
+        return DOING[stage].format(read=", ".join(named), target=target.name if target else "the target")
 
     def _do(self, stage: str) -> dict[str, int]:
         match stage:
@@ -185,12 +218,17 @@ class _Pass:
         with watched(self.context.spark, self.context.ui, DOING["report"]):
             paths = report(self.context, self._outcome())
         self.report = paths.html
+        self._warn(paths.problems)
         failed = paths.failed_expectations
         wrote = any(stage.stage == "apply" and stage.counts.get("applied") for stage in self.outcomes)
         if failed and self.exit_code == 0:
             self.exit_code = 4 if wrote else 3
         counts = {"expectations": len(paths.expectations), "failed": len(failed)}
         self._finished(StageOutcome("report", "ok", time.monotonic() - started, counts))
+
+    def _warn(self, problems: Sequence[str]) -> None:
+        for problem in problems:
+            self.context.ui.note(f"warning: {problem}")
 
     def _finished(self, outcome: StageOutcome) -> None:
         self.outcomes.append(outcome)

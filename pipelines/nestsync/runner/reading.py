@@ -14,6 +14,7 @@ from nestsync.core.findings import Severity
 from nestsync.errors import ConfigurationError
 from nestsync.reports.text import subject_text
 from nestsync.runner.context import RunContext
+from nestsync.schemas import TARGET_FIELDS
 from nestsync.session import our_errors
 from nestsync.stages.check import adjusted, check, map_sources
 from nestsync.stages.check.fates import fates
@@ -106,17 +107,29 @@ def checked(context: RunContext) -> dict[str, int]:
             hint=f"nestsync inventory -c {context.config.path} --run-id {context.run_id} --source {missing[0].name}",
         )
     mapped = context.keep("mapped", map_sources(context.objects(), context.check_context))
+    targets = mapped.select(*(field.name for field in TARGET_FIELDS))
     with ThreadPoolExecutor(1) as aside:
         rows = aside.submit(fates, mapped, context.check_context)
         findings = context.keep("findings", found(context))
         matrix = [_told(row) for row in rows.result()]
-        stored = aside.submit(context.workspace.replace, "findings", findings, run_id=context.run_id)
-        counts = _counted(context, findings)
-        stored.result()
+        with ThreadPoolExecutor(2) as pool:  # a commit of few rows is mostly waiting
+            stored = [
+                pool.submit(context.workspace.replace, table, frame, run_id=context.run_id)
+                for table, frame in (("findings", findings), ("mapped", targets))
+            ]
+            counts = _counted(context, findings)
+            for each in stored:
+                each.result()
     listings = {name: facts.get("listing") for name, facts in known.items()}
     ranking = _ranking(context)
     context.note(
-        "check", counts=counts, naming=context.naming_hash, separators=ranking, matrix=matrix, listings=listings
+        "check",
+        counts=counts,
+        naming=context.naming_hash,
+        separators=ranking,
+        matrix=matrix,
+        listings=listings,
+        mapped=True,
     )
     return counts
 

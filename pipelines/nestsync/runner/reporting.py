@@ -2,23 +2,82 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from nestsync.config import CatalogConfig
+from nestsync.config import CatalogConfig, Config
+from nestsync.errors import ConfigurationError
+from nestsync.history.choosing import past_of, previous_of
+from nestsync.history.records import RunRecord, read_history, read_record
 from nestsync.outcome import RunOutcome
-from nestsync.reports.facts import CatalogFacts, MatrixExample, MatrixRow, ReportFacts, ReportPaths
+from nestsync.reports import machines
+from nestsync.reports.facts import (
+    CatalogFacts,
+    CatalogRow,
+    Compared,
+    Digest,
+    MatrixExample,
+    MatrixRow,
+    ReportFacts,
+    ReportPaths,
+)
+from nestsync.reports.lineage import LineageSettings
+from nestsync.reports.machines import Publishing
+from nestsync.runner.comparing import compared
 from nestsync.runner.context import RunContext
 from nestsync.schemas import SEPARATOR_FIELDS, contract
+from nestsync.stages.compare import Side
 from nestsync.stages.report import write_reports
 
 
 def report(context: RunContext, outcome: RunOutcome) -> ReportPaths:
-    """Write the report of `outcome` into the run's folder of reports."""
-    return write_reports(facts(context, outcome), folder(context))
+    """Write the report of `outcome` into the run's folder of reports, and what the configuration publishes of it."""
+    return write_reports(facts(context, outcome), folder(context), publishing(context.config))
+
+
+def publishing(config: Config) -> Publishing:
+    """Where the formats for machines go. Raises `ConfigurationError` for an environment variable that is not set."""
+    said = config.report.openlineage
+    key = None if said.api_key_env is None else os.environ.get(said.api_key_env)
+    if said.url is not None and said.api_key_env is not None and not key:
+        raise ConfigurationError(
+            f"the environment variable {said.api_key_env} is not set",
+            where=str(config.path),
+            hint="report.openlineage.api_key_env names it",
+        )
+    lineage = LineageSettings(said.namespace, said.url, said.endpoint, key, said.timeout)
+    return Publishing(config.report.url, config.report.metrics_file, lineage)
+
+
+def report_stopped(context: RunContext, outcome: RunOutcome) -> tuple[str, ...]:
+    """Tell machines of a run that was stopped before there was anything to report on; what did not work, if anything.
+
+    Alerts and lineage must not go on with the last good run as if there had been none since.
+    """
+    error = outcome.verdict
+    silent = [replace(catalog, error=error if catalog.name in error else None) for catalog in _catalogs(context)]
+    digest = Digest(
+        outcome=outcome,
+        started_at=context.started_at,
+        configuration=_configuration(context),
+        catalogs=tuple(CatalogRow(catalog, answered=False) for catalog in silent),
+        findings=None,
+        cases=(),
+        separators=None,
+        actions=None,
+        action_counts={},
+        tree=None,
+        past=past_of(read_record(context.workspace, context.run_id), read_history(context.workspace)),
+    )
+    where = folder(context)
+    where.mkdir(parents=True, exist_ok=True)
+    return machines.write(digest, where, publishing(context.config)).problems
 
 
 def folder(context: RunContext) -> Path:
@@ -31,6 +90,8 @@ def facts(context: RunContext, outcome: RunOutcome) -> ReportFacts:
     ran = {stage for stage in ("inventory", "check", "plan", "apply", "verify") if context.facts(stage)}
     inventoried, applied = "inventory" in ran, "apply" in ran
     objects = context.objects()
+    runs = read_history(context.workspace)
+    run = read_record(context.workspace, context.run_id)
     return ReportFacts(
         outcome=outcome,
         started_at=context.started_at,
@@ -44,6 +105,26 @@ def facts(context: RunContext, outcome: RunOutcome) -> ReportFacts:
         actions=context.actions() if "plan" in ran else None,
         ledger=context.ledger() if applied else None,
         differences=context.frames.get("differences"),
+        past=past_of(run, runs),
+        compared=_compared(context, run, runs) if inventoried else None,
+    )
+
+
+def _compared(context: RunContext, run: RunRecord, runs: Sequence[RunRecord]) -> Compared | None:
+    """The run beside the latest one before it."""
+    before = previous_of(run, runs)
+    if before is None:
+        return None
+    checked = "check" in run.stages
+    mapped = context.workspace.read("mapped", run_id=run.run_id) if checked else None
+    now = Side(context.objects(), mapped, context.findings() if checked else None)
+    return compared(
+        context.workspace,
+        before,
+        run,
+        ignored=context.config.history.ignored_properties,
+        after_side=now,
+        keep=lambda frame: context.keep("changed-objects", frame),
     )
 
 
@@ -111,4 +192,4 @@ def _example(said: dict[str, Any] | None) -> MatrixExample | None:
     )
 
 
-__all__ = ["address", "report"]
+__all__ = ["address", "publishing", "report", "report_stopped"]

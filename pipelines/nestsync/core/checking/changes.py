@@ -12,6 +12,7 @@ from nestsync.core.checking.context import CheckContext
 from nestsync.core.checking.messages import Slot, fill
 from nestsync.core.checking.rules import NAMESPACE, Subject
 from nestsync.core.findings import Finding, Severity
+from nestsync.core.gravitino import is_concerned
 from nestsync.core.identifiers import quoted, shown
 
 RULE = "separator-changed"
@@ -30,9 +31,9 @@ def separator_changes(existing: Iterable[Subject], context: CheckContext) -> Ite
     if before is None or after is None:
         return
     for subject in existing:
-        holding = next((level for level in subject.levels if after in level), None)
-        if subject.object != NAMESPACE or (holding is None and len(subject.levels) < _NESTED):
+        if subject.object != NAMESPACE or not is_concerned(subject.levels, after):
             continue
+        holding = next((level for level in subject.levels if after in level), None)
         sentence = messages.separator_changed(before, after, context.replaces, holds=holding is not None)
         values = {Slot.TARGET: shown(subject.levels), Slot.LEVEL: quoted(holding or "")}
         yield Finding(
@@ -47,7 +48,5 @@ def separator_changes(existing: Iterable[Subject], context: CheckContext) -> Ite
             hint=fill(sentence.hint, values),
         )
 
-
-_NESTED = 2
 
 __all__ = ["RULE", "separator_changes", "severity"]

@@ -28,20 +28,38 @@
     });
   }
 
-  // A table's filter: words that all have to be in a row, and the severities that are pressed.
+  // A cell of a CSV file: levels as JSON, so that they come back exactly; a sentence never as a spreadsheet's formula.
+  const cell = (part) => {
+    if (!part) return "";
+    if (part.matches(".n")) {
+      return JSON.stringify(all("b:not(.t, .root)", part).map((level) => level.textContent));
+    }
+    const text = part.textContent.trim();
+    return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  };
+  const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const download = (lines, name) => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([lines.join("\r\n") + "\r\n"], { type: "text/csv" }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+  };
+
+  // A table's filter: words that all have to be in a row, and what it has to be, where that is pressed.
   for (const tools of all("[data-table]")) {
     const table = document.getElementById(tools.dataset.table + "-table");
     const body = table.tBodies[0];
-    const rows = Array.from(body.rows, (row) => ({ row, text: row.textContent.toLowerCase(), severity: row.cells[0].textContent.trim() }));
+    const rows = Array.from(body.rows, (row) => ({ row, text: row.textContent.toLowerCase(), is: row.cells[0].querySelector(".tag")?.textContent }));
     const input = tools.querySelector("input");
     const output = tools.querySelector("output");
-    const chips = all("button[data-severity]", tools);
+    const chips = all("button[data-only]", tools);
     const filter = () => {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-      const pressed = new Set(chips.filter((chip) => chip.getAttribute("aria-pressed") === "true").map((chip) => chip.dataset.severity));
+      const pressed = new Set(chips.filter((chip) => chip.getAttribute("aria-pressed") === "true").map((chip) => chip.dataset.only));
       let shown = 0;
-      for (const { row, text, severity } of rows) {
-        const fits = (!pressed.size || pressed.has(severity)) && words.every((word) => text.includes(word));
+      for (const { row, text, is } of rows) {
+        const fits = (!pressed.size || pressed.has(is)) && words.every((word) => text.includes(word));
         if (row.hidden === fits) row.hidden = !fits;
         shown += fits;
       }
@@ -52,6 +70,15 @@
       chip.addEventListener("click", () => {
         chip.setAttribute("aria-pressed", String(chip.getAttribute("aria-pressed") !== "true"));
         filter();
+      });
+    }
+    const csv = tools.querySelector("button.csv");
+    if (csv) {
+      const columns = Object.entries(JSON.parse(csv.dataset.columns));
+      csv.addEventListener("click", () => {
+        const shown = Array.from(body.rows).filter((row) => !row.hidden);
+        const values = (row) => columns.map(([, selector]) => quoted(cell(row.querySelector(selector)))).join(",");
+        download([columns.map(([name]) => name).join(","), ...shown.map(values)], csv.dataset.file);
       });
     }
     const heads = Array.from(table.tHead.rows[0].cells);

@@ -56,14 +56,14 @@ def check(
     so keep what is costly to read. `keep` is given frames that others are made of, and may persist them.
     """
     mapped = map_sources(objects, context) if mapped is None else mapped
-    sources, existing = (objects.where(F.col("role") == role) for role in ("source", "target"))
+    existing = objects.where(F.col("role") == "target")
 
     def met_in_target() -> DataFrame:
         return keep("collisions", collisions(mapped, existing, context, keep=keep))
 
     with ThreadPoolExecutor(1) as aside:  # putting them together takes Spark seconds, on one thread each
         met = aside.submit(met_in_target)
-        ranked = ranked_separators(sources, context)
+        ranked = ranked_separators(mapped, context)
         found = [by_itself(mapped, context, suggestion(ranked)), met.result()]
     changed = separator_changes(existing, context)
     if changed is not None:

@@ -16,7 +16,7 @@ from nestsync.core.checking.context import CheckContext
 from nestsync.core.checking.ordinary import in_target
 from nestsync.core.checking.rules import MOVED, NAMESPACE
 from nestsync.stages.check.columns import native
-from nestsync.stages.check.native import split
+from nestsync.stages.check.native import split_each
 from nestsync.stages.check.nfc import normalised
 from nestsync.stages.check.ordinary import is_ordinary, ordinary_text
 
@@ -44,15 +44,16 @@ def candidates(
     one text in the target are of one ``crowd``. Names are empty texts for namespaces. Runs one job, which counts the
     keys that may be crowded; the rest is lazy. `keep` may persist frames that are read twice.
     """
-    plain, odd = _claims(judged, existing, context)
-    odd = keep("odd-claims", odd)
+    plain, odd = _claims(judged, existing, context, keep)
     crowds = keep("crowds", odd.select("crowd").union(_repeated(plain)).distinct())
     few = crowds.count() <= FEW_CROWDS
     met = plain.join(F.broadcast(crowds) if few else crowds, "crowd", "left_semi")
     return _each_parent_once(met.unionByName(odd))
 
 
-def _claims(judged: DataFrame, existing: DataFrame, context: CheckContext) -> tuple[DataFrame, DataFrame]:
+def _claims(
+    judged: DataFrame, existing: DataFrame, context: CheckContext, keep: Callable[[str, DataFrame], DataFrame]
+) -> tuple[DataFrame, DataFrame]:
     """What is claimed under ordinary identifiers, which the target keeps as they are, each under a text of its own.
 
     And what is claimed under others.
@@ -65,15 +66,17 @@ def _claims(judged: DataFrame, existing: DataFrame, context: CheckContext) -> tu
         explicit = _claim(wanted.where(of), EXPLICIT, F.col("target_levels"), F.col("target_name"))
         return explicit.unionByName(_claim(there.where(of), EXISTING, F.col("levels"), F.col("name")))
 
-    plain = claims(F.col("ordinary")).withColumns(dict(zip(STORED, map(F.col, WANTED), strict=True)))
-    odd = _as_stored(claims(~F.col("ordinary")), context)
+    plain, odd = claims(F.col("ordinary")), keep("odd-claims", _as_stored(claims(~F.col("ordinary")), context))
     if context.folds or context.normalizes:  # elsewhere, parents that differ are different parents
-        odd = _each_parent_once(odd.unionByName(_implied(odd)))
-        parents, is_ordinary_depth = _implied(plain), F.size("target_levels").isin(*ordinary.namespaces)
-        plain = plain.unionByName(parents.where(is_ordinary_depth))
+        of_plain, of_odd = _implied(plain), _each_parent_once(_implied(odd))
+        is_plain = is_ordinary(ordinary, F.col("target_levels"), F.lit(None).cast("string"))
+        plain = plain.unionByName(of_odd.where(is_plain).drop(*STORED))
+        odd = odd.unionByName(of_odd.where(~is_plain))
+        of_ordinary_depth = F.size("target_levels").isin(*ordinary.namespaces)
+        plain = plain.unionByName(of_plain.where(of_ordinary_depth))
         if ordinary.depths_of_parents - ordinary.namespaces:
-            odd = odd.unionByName(parents.where(~is_ordinary_depth))
-    at, named = map(F.col, STORED)
+            odd = odd.unionByName(_as_it_is(of_plain.where(~of_ordinary_depth)))
+    plain, (at, named) = _as_it_is(plain), map(F.col, STORED)
     text = target_text(context, at, named)
     return _keyed(plain, ordinary_text(ordinary, context, at, named, text)), _keyed(odd, text)
 
@@ -104,10 +107,13 @@ def _claim(frame: DataFrame, tier: int, levels: Column, name: Column) -> DataFra
 
 
 def _implied(claims: DataFrame) -> DataFrame:
-    """The parents of what is wanted, each as often as it is implied."""
+    """The parents of what is wanted, by each namespace that implies them."""
     explicit = claims.where(F.col("tier") == EXPLICIT)
+    at = [name for name in _LEVELS if name in claims.columns]
+    # All tables of a namespace imply the same.
+    places = explicit.select("source", "system", "levels", "is_table", *at).distinct()
     depth = F.size("target_levels") - F.when(F.col("is_table"), 0).otherwise(1)
-    each = explicit.where(depth > 0).withColumn("depth", F.explode(F.sequence(F.lit(1), depth)))
+    each = places.where(depth > 0).withColumn("depth", F.explode(F.sequence(F.lit(1), depth)))
     return each.select(
         "source",
         "system",
@@ -116,8 +122,8 @@ def _implied(claims: DataFrame) -> DataFrame:
         F.lit("").alias("name"),
         F.lit(IMPLIED).alias("tier"),
         F.lit(False).alias("is_table"),
-        *(F.slice(name, F.lit(1), F.col("depth")).alias(name) for name in _LEVELS),
-        *(F.lit("").alias(name) for name in _NAMES),
+        *(F.slice(name, F.lit(1), F.col("depth")).alias(name) for name in at),
+        *(F.lit("").alias(name) for name in _NAMES if name in claims.columns),
     )
 
 
@@ -128,6 +134,11 @@ def _each_parent_once(claims: DataFrame) -> DataFrame:
     others = [name for name in claims.columns if name not in voice]
     once = claims.where(implied).groupBy(*others).agg(smallest).select(*others, "smallest.*")
     return claims.where(~implied).unionByName(once)
+
+
+def _as_it_is(claims: DataFrame) -> DataFrame:
+    """`claims` that the target keeps as they are wanted, in `STORED`."""
+    return claims.withColumns(dict(zip(STORED, map(F.col, WANTED), strict=True)))
 
 
 def _as_stored(claims: DataFrame, context: CheckContext) -> DataFrame:
@@ -157,8 +168,8 @@ def target_text(context: CheckContext, levels: Column, name: Column) -> Column:
     """What the target writes, read through the configured hierarchy first."""
     separator = context.separator
     if separator:
-        parts = F.flatten(F.transform(levels, lambda level: split(level, separator)))
-        levels = F.when(F.array_join(levels, "").contains(separator), parts).otherwise(levels)
+        holds = F.array_join(levels, "").contains(separator)
+        levels = F.when(holds, split_each(levels, separator)).otherwise(levels)
     if context.target is None:
         return F.to_json(F.array(F.to_json(levels), name))
     own = native(context.target.dialect.open())

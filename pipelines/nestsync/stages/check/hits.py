@@ -72,7 +72,9 @@ class Chain:
             "character": _of_code(code, self._characters),
             "back": _of_code(code, self._backs),
         }
-        return F.struct(*(facts.get(part.name, code).cast(part.dataType).alias(part.name) for part in HIT))
+        return F.struct(
+            *(facts.get(part.name, code).cast(part.dataType.simpleString()).alias(part.name) for part in HIT)
+        )
 
 
 def _lit(code: int | None) -> Column:

@@ -23,7 +23,7 @@ from nestsync.core.mapping import (
 )
 from nestsync.schemas import LEVELS, MAPPED_FIELDS, contract
 from nestsync.stages.check.local import local_frame
-from nestsync.stages.check.native import split
+from nestsync.stages.check.native import split_each
 
 MAPPED_SCHEMA = contract(*TABLE_FIELDS, *MAPPED_FIELDS)
 
@@ -108,7 +108,7 @@ def _ruled(rules: tuple[MappingRule, ...]) -> tuple[Column, Column]:
 def _apply(rule: MappingRule) -> tuple[Column, Column]:
     levels = F.col("levels")
     kept = F.slice(levels, rule.drop + 1, F.size(levels)) if rule.drop else levels
-    segments = kept if rule.split is None else _split(kept, rule.split)
+    segments = kept if rule.split is None else split_each(kept, rule.split)
     word = F.lit(str(MappedBy.IDENTITY))
     if rule.drop:
         word = F.when(F.size(levels) > 0, F.lit(str(MappedBy.DROP))).otherwise(word)
@@ -118,10 +118,6 @@ def _apply(rule: MappingRule) -> tuple[Column, Column]:
         word = F.when(F.size(segments) != F.size(kept), F.lit(str(MappedBy.SPLIT))).otherwise(word)
     target = F.concat(F.array(*map(F.lit, rule.prefix)), segments) if rule.prefix else segments
     return target, word
-
-
-def _split(levels: Column, text: str) -> Column:
-    return F.flatten(F.transform(levels, lambda level: split(level, text)))
 
 
 def _with_renames(objects: DataFrame, renames: tuple[Rename, ...]) -> DataFrame:

@@ -110,14 +110,35 @@ def let(value: Column, body: Callable[[Column], Column]) -> Column:
     return F.get(F.transform(F.array(value), body), F.lit(0))
 
 
+_JOINT = "\x00"
+"""Stands for a text to split on: Java splits on one character several times faster than on a pattern."""
+
+
 def split(text: Column, separator: str) -> Column:
     """`text` split on a text that is no pattern; the empty text is one empty part."""
-    return F.split(text, quoted_pattern(separator), -1)
+    by_pattern = F.split(text, quoted_pattern(separator), -1)
+    if len(separator) == 1:
+        return by_pattern
+    by_joint = F.split(F.replace(text, F.lit(separator), F.lit(_JOINT)), _JOINT, -1)
+    return F.when(text.contains(_JOINT), by_pattern).otherwise(by_joint)
+
+
+def split_each(levels: Column, separator: str) -> Column:
+    """The parts of all `levels`, in order, each split on a text that is no pattern."""
+    one_by_one = F.flatten(F.transform(levels, lambda level: split(level, separator)))
+    if _JOINT in separator:
+        return one_by_one
+    at_once = F.split(F.replace(F.array_join(levels, _JOINT), F.lit(separator), F.lit(_JOINT)), _JOINT, -1)
+    rare = (F.size(levels) == 0) | F.array_join(levels, "").contains(_JOINT)
+    return F.when(rare, one_by_one).otherwise(at_once)
 
 
 def quoted_pattern(text: str) -> str:
-    """The regular expression that matches `text` and nothing else."""
-    return r"\Q" + text.replace(r"\E", r"\E\\E\Q") + r"\E"
+    """The regular expression that matches `text` and nothing else, also as a part of a class of characters."""
+    if len(text) > 1:
+        return r"\Q" + text.replace(r"\E", r"\E\\E\Q") + r"\E"
+    # Java looks for these without a pattern: one character, or one after a backslash.
+    return text if text.isalnum() or not text.isascii() else "\\" + text
 
 
 def is_exactly(levels: Column, *wanted: str) -> Column:

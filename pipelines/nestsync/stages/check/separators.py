@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from nestsync.core.checking.context import CheckContext
+from nestsync.core.checking.ordinary import PLAIN
 from nestsync.core.checking.ranking import EXAMPLES, Ranked, rank
 from nestsync.core.identifiers import Levels
 from nestsync.schemas import SEPARATOR_FIELDS, contract
@@ -16,14 +17,15 @@ from nestsync.stages.check.local import local_frame
 from nestsync.stages.check.native import quoted_pattern
 
 
-def ranked_separators(objects: DataFrame, context: CheckContext) -> tuple[Ranked, ...]:
-    """The candidates of `context` against the namespaces of `objects` (sources only), best first.
+def ranked_separators(judged: DataFrame, context: CheckContext) -> tuple[Ranked, ...]:
+    """The candidates of `context` against the source levels of `judged` (`JUDGED_SCHEMA`), best first.
 
     Runs one job; what comes to the driver is a few rows a candidate.
     """
     candidates = context.ranked()
     if not candidates:
         return ()
+    objects = _not_plain(judged, candidates, context)
     # One look at the levels as one text leaves most rows out; what it finds across two levels is sorted out below.
     any_candidate = _any_of(candidates)
     few_objects = objects.where(F.array_join("levels", "\n").rlike(any_candidate))
@@ -45,6 +47,14 @@ def ranked_separators(objects: DataFrame, context: CheckContext) -> tuple[Ranked
         counts[row["separator"]] = row["conflicts"]
         examples[row["separator"]].append((row["source"], tuple(row["levels"])))
     return rank(counts, {separator: tuple(found) for separator, found in examples.items()}, context)
+
+
+def _not_plain(judged: DataFrame, candidates: Sequence[str], context: CheckContext) -> DataFrame:
+    """`judged` without rows that are ordinary in their source, unless a candidate can be in those."""
+    if any(set(candidate) <= set(PLAIN) for candidate in candidates):
+        return judged
+    looked_at = F.col("source").isin(*context.sources)  # other sources have no dialect, and everything is ordinary
+    return judged.where(~F.col("ordinary") | ~looked_at)
 
 
 def _any_of(texts: Sequence[str]) -> str:

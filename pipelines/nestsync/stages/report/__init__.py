@@ -13,18 +13,22 @@ from dataclasses import replace
 from pathlib import Path
 
 from nestsync.outcome import RunOutcome
-from nestsync.reports import expectations, html, junit, summary
+from nestsync.reports import expectations, html, machines
 from nestsync.reports.facts import Digest, ExpectationResult, ReportFacts, ReportPaths, blocking_failures
+from nestsync.reports.machines import Publishing
 from nestsync.stages.report.digest import FILES, catalogs_of, digest_of
 from nestsync.stages.report.frames import Frames
 from nestsync.stages.report.suites import suites_of
 
+AT_HOME = Publishing()
 
-def write_reports(facts: ReportFacts, folder: Path) -> ReportPaths:
-    """Write the report of one run into `folder` (made when missing): the page, JSON, JUnit, CSV files, Data Docs.
 
-    A failed expectation is no error: see `ReportPaths.failed_expectations`. Needs a running Spark session, also
-    where `facts` holds no frame. Raises `OSError` where the folder cannot be written.
+def write_reports(facts: ReportFacts, folder: Path, publishing: Publishing = AT_HOME) -> ReportPaths:
+    """Write the report of one run into `folder` (made when missing): the page, CSV files, Data Docs, and for machines.
+
+    What is for machines goes where `publishing` says, too. A failed expectation is no error: see
+    `ReportPaths.failed_expectations`. Needs a running Spark session, also where `facts` holds no
+    frame. Raises `OSError` where the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for file in FILES:  # of an earlier report: a stage that did not run this time leaves none
@@ -36,10 +40,15 @@ def write_reports(facts: ReportFacts, folder: Path) -> ReportPaths:
         digest = digest_of(facts, frames, catalogs, folder)
         results = validated.result()
     digest = replace(digest, expectations=results, outcome=_settled(digest, results))
+    written = machines.write(digest, folder, publishing)
     return ReportPaths(
         html=html.write(digest, folder),
-        json=summary.write(digest, folder),
-        junit=junit.write(digest, folder),
+        json=written.json,
+        junit=written.junit,
+        markdown=written.markdown,
+        metrics=written.metrics,
+        lineage=written.lineage,
+        problems=written.problems,
         data_docs=folder / expectations.FOLDER / "index.html",
         outcome=digest.outcome,
         expectations=results,

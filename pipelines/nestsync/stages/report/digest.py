@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC
 from functools import partial, reduce
 from operator import itemgetter
 from pathlib import Path
-from typing import TypeVar
 
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
@@ -18,6 +17,7 @@ from pyspark.sql.types import ArrayType
 
 from nestsync.core.findings import Severity
 from nestsync.core.identifiers import json_text
+from nestsync.reports.changes import Changes
 from nestsync.reports.facts import (
     ActionRow,
     Capped,
@@ -34,17 +34,18 @@ from nestsync.reports.facts import (
 from nestsync.reports.text import csv_cell
 from nestsync.reports.tree import state
 from nestsync.schemas import CLAIMANT, LEVELS
-from nestsync.stages.report.frames import Frames, in_order
+from nestsync.stages.report.changes import FILE as CHANGES_FILE
+from nestsync.stages.report.changes import changes_of
+from nestsync.stages.report.frames import Frames, in_order, stream
 
-FINDINGS_FILE, ACTIONS_FILE, NAMESPACES_FILE = FILES = ("findings.csv", "actions.csv", "namespaces.csv")
+FINDINGS_FILE, ACTIONS_FILE, NAMESPACES_FILE = ("findings.csv", "actions.csv", "namespaces.csv")
+FILES = (FINDINGS_FILE, ACTIONS_FILE, NAMESPACES_FILE, CHANGES_FILE)
 FINDINGS_SHOWN = 5_000
 ACTIONS_SHOWN = 1_000
 NAMESPACES_SHOWN = 10_000
 """What the page shows of each; with 2,000 findings and 10,000 namespaces it stays below 5 MB."""
 EXAMPLES = 20
 """How many subjects a JUnit case names."""
-
-Out = TypeVar("Out")
 
 
 def digest_of(facts: ReportFacts, frames: Frames, catalogs: tuple[CatalogRow, ...], folder: Path) -> Digest:
@@ -65,6 +66,8 @@ def digest_of(facts: ReportFacts, frames: Frames, catalogs: tuple[CatalogRow, ..
         action_counts=counts,
         tree=tree.result(),
         matrix=facts.matrix,
+        past=facts.past,
+        changes=_changes(facts, frames, folder),
     )
 
 
@@ -106,7 +109,7 @@ def _findings(frames: Frames, folder: Path) -> tuple[Capped[FindingRow] | None, 
             yield _finding_cells(finding), finding
 
     header = ("severity", "rule", "source", "system", "object", "levels", "name", "target_levels", "message", "hint")
-    capped = _stream(rows(), folder / FINDINGS_FILE, header, FINDINGS_SHOWN)
+    capped = stream(rows(), folder / FINDINGS_FILE, header, FINDINGS_SHOWN)
     cases = (RuleCase(*key, count=count, examples=tuple(examples[key])) for key, count in counts.items())
     return capped, tuple(sorted(cases, key=lambda case: (case.rule, case.source, case.severity)))
 
@@ -137,6 +140,13 @@ def _finding_cells(row: FindingRow) -> list[str]:
         csv_cell(row.message),
         csv_cell(row.hint),
     ]
+
+
+def _changes(facts: ReportFacts, frames: Frames, folder: Path) -> Changes | None:
+    compared = facts.compared
+    if compared is None or frames.changes is None:
+        return None
+    return changes_of(frames.changes, compared.before, compared.after, folder / CHANGES_FILE, notes=compared.notes)
 
 
 def _separators(frame: DataFrame | None) -> tuple[SeparatorRow, ...] | None:
@@ -179,6 +189,7 @@ def _actions(frames: Frames, folder: Path) -> tuple[Capped[ActionRow] | None, di
                 row["reason"],
                 row["detail"],
                 _subjects(row["claimants"]),
+                None if row["at"] is None else row["at"].astimezone(UTC),
             )
             cells = [
                 row["action_id"],
@@ -188,11 +199,12 @@ def _actions(frames: Frames, folder: Path) -> tuple[Capped[ActionRow] | None, di
                 csv_cell(action.reason),
                 csv_cell(action.detail),
                 _claimants_cell(action.claimants),
+                "" if action.at is None else action.at.isoformat(),
             ]
             yield cells, action
 
-    header = ("action_id", "kind", "levels", "outcome", "reason", "detail", "claimants")
-    return _stream(rows(), folder / ACTIONS_FILE, header, ACTIONS_SHOWN), counts
+    header = ("action_id", "kind", "levels", "outcome", "reason", "detail", "claimants", "at")
+    return stream(rows(), folder / ACTIONS_FILE, header, ACTIONS_SHOWN), counts
 
 
 def _tree(frames: Frames, folder: Path) -> Capped[TreeRow] | None:
@@ -224,7 +236,7 @@ def _tree(frames: Frames, folder: Path) -> Capped[TreeRow] | None:
             yield [*cells, str(node.blocking), str(node.warnings)], node
 
     header = ("levels", "state", "note", "claimants", "blocking", "warnings")
-    return _stream(rows(), folder / NAMESPACES_FILE, header, NAMESPACES_SHOWN)
+    return stream(rows(), folder / NAMESPACES_FILE, header, NAMESPACES_SHOWN)
 
 
 def _target_parts(actions: DataFrame, objects: DataFrame | None) -> list[DataFrame]:
@@ -262,21 +274,6 @@ def _findings_part(findings: DataFrame, place: Column) -> DataFrame:
 
 def _claimants_cell(claimants: Sequence[Subject]) -> str:
     return json.dumps([{"source": c.source, "levels": list(c.levels)} for c in claimants], ensure_ascii=False)
-
-
-def _stream(rows: Iterator[tuple[list[str], Out]], file: Path, header: Sequence[str], cap: int) -> Capped[Out]:
-    """Write the cells of all `rows` to `file` and keep the first `cap` rows themselves."""
-    kept: list[Out] = []
-    total = 0
-    with file.open("w", encoding="utf-8", newline="") as out:
-        writer = csv.writer(out)
-        writer.writerow(header)
-        for cells, row in rows:
-            writer.writerow(cells)
-            total += 1
-            if total <= cap:
-                kept.append(row)
-    return Capped(tuple(kept), total, file.name)
 
 
 __all__ = ["ACTIONS_SHOWN", "EXAMPLES", "FILES", "FINDINGS_SHOWN", "NAMESPACES_SHOWN", "catalogs_of", "digest_of"]

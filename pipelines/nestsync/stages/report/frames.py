@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import csv
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import reduce
+from pathlib import Path
+from typing import TypeVar
 
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
-from nestsync.reports.facts import ReportFacts
+from nestsync.reports.facts import Capped, ReportFacts
 
+Out = TypeVar("Out")
 ROWS_AT_ONCE = 50_000
 """How many rows the driver holds at a time while a frame is streamed."""
 
@@ -24,6 +28,7 @@ class Frames:
     objects: DataFrame | None
     findings: DataFrame | None
     actions: DataFrame | None
+    changes: DataFrame | None
     sizes: Mapping[str, int]
     """How many rows each of them has, by name."""
 
@@ -34,6 +39,7 @@ class Frames:
             "objects": _objects(facts),
             "findings": facts.findings,
             "actions": None if facts.actions is None else with_outcome(facts.actions, facts.ledger),
+            "changes": None if facts.compared is None else facts.compared.frame,
         }
         kept: dict[str, DataFrame | None] = dict.fromkeys(frames)
         counts = []
@@ -64,6 +70,21 @@ def in_order(frame: DataFrame, size: int, *order: Column | str) -> Iterator[Row]
         yield from ordered.toLocalIterator(prefetchPartitions=True)
 
 
+def stream(rows: Iterator[tuple[list[str], Out]], file: Path, header: Sequence[str], cap: int) -> Capped[Out]:
+    """Write the cells of all `rows` to `file` and keep the first `cap` rows themselves."""
+    kept: list[Out] = []
+    total = 0
+    with file.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.writer(out)
+        writer.writerow(header)
+        for cells, row in rows:
+            writer.writerow(cells)
+            total += 1
+            if total <= cap:
+                kept.append(row)
+    return Capped(tuple(kept), total, file.name)
+
+
 def _objects(facts: ReportFacts) -> DataFrame | None:
     columns = ("role", "source", "object", "levels", "name", "status", "error")
     held = [frame.select(*columns) for frame in (facts.namespaces, facts.tables) if frame is not None]
@@ -71,21 +92,22 @@ def _objects(facts: ReportFacts) -> DataFrame | None:
 
 
 def with_outcome(actions: DataFrame, ledger: DataFrame | None) -> DataFrame:
-    """`actions` with ``outcome`` (see `facts.ActionRow`) and ``detail``, from the last event of each in `ledger`."""
+    """`actions` with ``outcome`` (see `facts.ActionRow`), ``detail`` and ``at``: the last event of each in `ledger`."""
     changes = F.col("kind").isin("create_namespace", "set_properties")
     plain = actions.select("action_id", "kind", "levels", "reason", "claimants")
     if ledger is None:
-        return plain.select("*", _otherwise_none(changes, F.lit("pending")), F.lit(None).cast("string").alias("detail"))
+        unknown = (F.lit(None).cast("string").alias("detail"), F.lit(None).cast("timestamp").alias("at"))
+        return plain.select("*", _otherwise_none(changes, F.lit("pending")), *unknown)
     # An intent and its outcome can carry one time: the outcome is the later of the two.
     event = F.struct("at", F.col("event") != "intent", "event", "detail")
     last = ledger.groupBy("action_id").agg(F.max(event).alias("last"))
     outcome = F.when(F.col("last.event") == "intent", "unknown").otherwise(F.coalesce("last.event", F.lit("pending")))
     joined = plain.join(last, "action_id", "left")
-    return joined.select(*plain.columns, _otherwise_none(changes, outcome), F.col("last.detail").alias("detail"))
+    return joined.select(*plain.columns, _otherwise_none(changes, outcome), "last.detail", "last.at")
 
 
 def _otherwise_none(changes: Column, outcome: Column) -> Column:
     return F.when(changes, outcome).otherwise("none").alias("outcome")
 
 
-__all__ = ["ROWS_AT_ONCE", "Frames", "in_order", "with_outcome"]
+__all__ = ["ROWS_AT_ONCE", "Frames", "in_order", "stream", "with_outcome"]

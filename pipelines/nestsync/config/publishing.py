@@ -1,0 +1,84 @@
+"""Where reports go, what is told to other systems, and how long runs are remembered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import Field, field_validator
+
+from nestsync.config.kinds import Address, LocalPath, Text
+from nestsync.config.problems import Section
+
+
+class OpenLineageConfig(Section):
+    """Lineage events: which source namespace became which target namespace. Without a `url` they stay in a file."""
+
+    url: Address | None = None
+    """The address of a lineage service that every run's events are sent to."""
+    endpoint: Text = "api/v1/lineage"
+    """The path below `url` that takes events."""
+    api_key_env: Text | None = None
+    """The name of an environment variable that holds the service's key, sent as a bearer token."""
+    timeout: float = Field(default=5.0, gt=0, le=300)
+    """Seconds that one request may take."""
+    namespace: Text = "nestsync"
+    """The namespace of the job; its name is that of the configuration file."""
+
+
+class ReportConfig(Section):
+    """Where reports go."""
+
+    folder: LocalPath | None = None
+    """The folder of the reports; `reports` in the workspace by default."""
+    url: Address | None = None
+    """The address under which that folder is published: `report.md` then links to the page there."""
+    metrics_file: LocalPath | None = None
+    """A file ending in `.prom` in the folder of node_exporter's textfile collector, for the metrics."""
+    openlineage: OpenLineageConfig = OpenLineageConfig()
+    """Lineage events."""
+
+    @field_validator("metrics_file")
+    @classmethod
+    def _is_collected(cls, file: Path | None) -> Path | None:
+        if file is not None and file.suffix != ".prom":
+            raise ValueError(f"{file.name!r} would not be collected: its name has to end in .prom")
+        return file
+
+
+class RetentionConfig(Section):
+    """How long the rows and files of a run are kept: it is removed once every limit that is set allows it.
+
+    Never removed are a run that is under way, the latest verified one, one whose writes are unfinished, the ledger,
+    and the line of the history.
+    """
+
+    keep_runs: int | None = Field(default=None, ge=1, strict=True)
+    """How many of the latest runs are kept; null sets no limit."""
+    keep_days: int | None = Field(default=None, ge=1, strict=True)
+    """For how many days a run is kept; null sets no limit."""
+
+    @property
+    def limits(self) -> bool:
+        """Whether anything is ever removed."""
+        return self.keep_runs is not None or self.keep_days is not None
+
+
+class HistoryConfig(Section):
+    """How runs are compared."""
+
+    ignored_properties: tuple[Text, ...] = (
+        "transient_lastDdlTime",
+        "last_modified_by",
+        "last_modified_time",
+        "numFiles",
+        "numRows",
+        "rawDataSize",
+        "totalSize",
+        "COLUMN_STATS_ACCURATE",
+        "metadata_location",
+        "previous_metadata_location",
+    )
+    """Keys of properties that change whenever data is written, which is no change of the object."""
+
+
+__all__ = ["HistoryConfig", "OpenLineageConfig", "ReportConfig", "RetentionConfig"]

@@ -1,0 +1,88 @@
+"""Which run is meant by what somebody typed, which one came before, and what the earlier ones came to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from nestsync.errors import ConfigurationError, RunNotFound
+from nestsync.history.records import RunRecord, read_history
+from nestsync.runfiles import RunFiles
+
+TREND = 30
+"""How many earlier runs a report shows."""
+
+
+def choose(files: RunFiles, said: str, records: Sequence[RunRecord] | None = None) -> RunRecord:
+    """The run that `said` means: its id, the only beginning that fits, ``latest``, or ``previous`` (before that).
+
+    ``latest`` and ``previous`` are of the runs that have an inventory. Raises `RunNotFound` and, where several runs
+    begin so, `ConfigurationError`.
+    """
+    known = read_history(files) if records is None else list(records)
+    exact = next((record for record in known if record.run_id == said), None)
+    if exact is not None:
+        return exact
+    if said in ("latest", "previous"):
+        return _recent(files, said, known)
+    fitting = [record for record in known if said and record.run_id.startswith(said)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        named = ", ".join(record.run_id for record in fitting[-5:])
+        raise ConfigurationError(
+            f"{len(fitting):,} runs begin with {said!r}", where=str(files.root), hint=f"the latest of them are: {named}"
+        )
+    latest = ", ".join(record.run_id for record in known[-5:]) or "none yet"
+    raise RunNotFound(f"there is no run {said!r}", where=str(files.root), hint=f"the latest runs are: {latest}")
+
+
+def _recent(files: RunFiles, said: str, known: Sequence[RunRecord]) -> RunRecord:
+    inventoried = [record for record in known if record.has_rows]
+    wanted = 1 if said == "latest" else 2
+    if len(inventoried) < wanted:
+        have = "no run with an inventory yet" if not inventoried else "only one run with an inventory yet"
+        raise RunNotFound(
+            f"there is {have}", where=str(files.root), hint="`nestsync inventory -c FILE` reads the catalogs"
+        )
+    return inventoried[-wanted]
+
+
+def previous_of(run: RunRecord, records: Sequence[RunRecord]) -> RunRecord | None:
+    """The latest run before `run` that has an inventory with a source in common."""
+    earlier = [
+        record for record in records if _order(record) < _order(run) and record.has_rows and record.shares_with(run)
+    ]
+    return earlier[-1] if earlier else None
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What came before a run, for its report: bounded, however many runs there were."""
+
+    runs: tuple[RunRecord, ...] = ()
+    """The latest earlier runs with an inventory of the same sources, oldest first."""
+    exit_codes: Mapping[int, int] = field(default_factory=dict)
+    """How many commands ended with each, in all runs of the workspace."""
+    last_success: datetime | None = None
+    """When the latest run that ended with 0 began."""
+
+
+def past_of(run: RunRecord, records: Sequence[RunRecord]) -> Past:
+    """What `records` say of the time before `run`, whose own earlier commands are counted."""
+    codes: Counter[int] = Counter()
+    for record in records:
+        codes.update(record.exit_codes)
+    earlier = [record for record in records if _order(record) < _order(run)]
+    alike = [record for record in earlier if record.shares_with(run)]
+    successes = [record.started_at for record in earlier if record.exit_code == 0]
+    return Past(tuple(alike[-TREND:]), dict(sorted(codes.items())), max(successes, default=None))
+
+
+def _order(record: RunRecord) -> tuple[datetime, str]:
+    return record.started_at, record.run_id
+
+
+__all__ = ["TREND", "Past", "choose", "past_of", "previous_of"]

@@ -1,0 +1,109 @@
+"""Which run is meant, and which came before."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from nestsync.errors import ConfigurationError, NestsyncError, RunNotFound
+from nestsync.history.choosing import choose, past_of, previous_of
+from nestsync.history.records import read_history
+from nestsync.runfiles import RunFiles
+from tests.history.runs import INVENTORY, NOW, died, ended
+
+OTHER = {"elsewhere": {"role": "source", "system": "hms", "counts": {"namespaces": 1}}}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> RunFiles:
+    files = RunFiles(tmp_path)
+    ended(files, "20261125T010000-aa", days_ago=3)
+    ended(files, "20261126T010000-bb", days_ago=2, exit_code=3)
+    ended(files, "20261126T020000-cc", days_ago=1, inventory=OTHER)
+    ended(files, "nightly", days_ago=0)
+    died(files, "zz-dead")
+    return files
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("nightly", "nightly"),
+        ("20261125", "20261125T010000-aa"),
+        ("20261126T02", "20261126T020000-cc"),
+        ("n", "nightly"),
+        ("latest", "nightly"),
+        ("previous", "20261126T020000-cc"),
+        ("zz", "zz-dead"),
+    ],
+)
+def test_a_run_is_meant_by_its_id_its_beginning_or_a_word(files: RunFiles, said: str, expected: str) -> None:
+    assert choose(files, said).run_id == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "what", "hint"),
+    [
+        ("nope", RunNotFound, "there is no run 'nope'", "the latest runs are: 20261125T010000-aa, "),
+        ("", RunNotFound, "there is no run ''", "the latest runs are: "),
+        ("2026112", ConfigurationError, "3 runs begin with '2026112'", "the latest of them are: 20261125T010000-aa, "),
+        ("Latest", RunNotFound, "there is no run 'Latest'", "the latest runs are: "),
+    ],
+)
+def test_what_means_no_run_or_several_is_said(
+    files: RunFiles, said: str, kind: type[NestsyncError], what: str, hint: str
+) -> None:
+    with pytest.raises(kind) as caught:
+        choose(files, said)
+    assert (caught.value.what, caught.value.exit_code) == (what, 2)
+    assert caught.value.hint.startswith(hint)
+
+
+def test_a_run_that_is_called_so_is_meant_by_the_word(files: RunFiles) -> None:
+    ended(files, "latest", days_ago=9)
+    assert choose(files, "latest").run_id == "latest"
+
+
+@pytest.mark.parametrize(
+    ("runs", "said", "what"),
+    [
+        (0, "latest", "there is no run with an inventory yet"),
+        (0, "previous", "there is no run with an inventory yet"),
+        (1, "previous", "there is only one run with an inventory yet"),
+    ],
+)
+def test_a_word_needs_runs_with_an_inventory(tmp_path: Path, runs: int, said: str, what: str) -> None:
+    files = RunFiles(tmp_path)
+    died(files, "dead")
+    for number in range(runs):
+        ended(files, f"r{number}")
+    with pytest.raises(RunNotFound) as caught:
+        choose(files, said)
+    assert caught.value.what == what
+
+
+def test_the_run_before_has_a_source_in_common(files: RunFiles) -> None:
+    records = read_history(files)
+    by_id = {record.run_id: record for record in records}
+    assert previous_of(by_id["nightly"], records) == by_id["20261126T010000-bb"]
+    assert previous_of(by_id["20261125T010000-aa"], records) is None
+    assert previous_of(by_id["20261126T020000-cc"], records) is None
+
+
+def test_the_past_counts_every_command_and_knows_the_last_success(files: RunFiles) -> None:
+    records = read_history(files)
+    past = past_of(choose(files, "nightly"), records)
+    assert [run.run_id for run in past.runs] == ["20261125T010000-aa", "20261126T010000-bb"]
+    assert past.exit_codes == {0: 3, 3: 1}
+    assert past.last_success == NOW - timedelta(days=1)
+
+
+def test_the_past_is_bounded(tmp_path: Path) -> None:
+    files = RunFiles(tmp_path)
+    for number in range(40):
+        ended(files, f"r{number:02}", days_ago=40 - number, inventory=INVENTORY)
+    past = past_of(choose(files, "latest"), read_history(files))
+    assert [past.runs[0].run_id, past.runs[-1].run_id, len(past.runs)] == ["r09", "r38", 30]
+    assert sum(past.exit_codes.values()) == 40

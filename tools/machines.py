@@ -1,0 +1,74 @@
+"""The page `docs/machines.md`: what a report tells machines, and every metric."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from nestsync.reports.lineage import A_PORTION, PARENT, ROOT
+from nestsync.reports.metrics import METERS
+
+Table = Callable[[Iterable[str], Iterable[Iterable[str]]], str]
+
+FILES = (
+    ("`summary.json`", "everything that is counted; levels are lists", "its [JSON Schema](summary.schema.json)"),
+    (
+        "`junit.xml`",
+        "a case for each rule and source, each stage and each expectation; a blocking finding fails its case",
+        "the schema in `tests/reports/junit.xsd`",
+    ),
+    (
+        "`report.md`",
+        "verdict, next commands, findings by rule and source, plan and outcome, for a pull request or a chat",
+        "a Markdown parser",
+    ),
+    ("`metrics.prom`", "the metrics below", "Prometheus' own parser"),
+    (
+        "`openlineage.jsonl`",
+        "an event a line: START, the namespaces in portions, COMPLETE or FAIL",
+        "OpenLineage's own client",
+    ),
+)
+INTRODUCTION = """\
+Every report folder holds, beside the page and its CSV files, one file for each of these. `report.metrics_file` has the
+metrics written where node_exporter's textfile collector finds them, `report.openlineage.url` has the events sent to a
+lineage service; by default nothing leaves the folder. A run that is stopped because a catalog does not answer has these
+files too, so that alerts do not go on with the last good run.
+"""
+METRICS = """\
+## Metrics
+
+Labels are names of catalogs, rules and the like, never a namespace's: there are no more series tomorrow than today.
+"""
+LINEAGE = f"""\
+## Lineage
+
+A source namespace and a target namespace are datasets of type `NAMESPACE`. The catalog's address is the dataset's
+namespace (`hive://host:port`, the address of an Iceberg REST catalog, `file` for local folders). The levels are its
+name, joined by dots, with backticks around a level that holds one, so that two namespaces never get one name; the
+facet `hierarchy` has the levels themselves. A target namespace that is there because it was wanted is an output, and
+its facet `lineage` names the source namespaces that it comes from, ten at most. No event holds more than
+{A_PORTION} target namespaces, and a run tells of 10,000; `nestsync_namespaces_told` among its tags says so where there
+are more.
+
+The job is named after the configuration file, in the namespace `report.openlineage.namespace`; the run's UUID follows
+from that and from the run id. A scheduler's own run becomes the parent where it sets `{PARENT}` (and
+`{ROOT}`) to `<job namespace>/<job name>/<run UUID>`. `OPENLINEAGE_DISABLED=true` sends nothing.
+"""
+
+
+def page(table: Table) -> Iterator[str]:
+    """The parts of the page, below its title."""
+    yield INTRODUCTION
+    yield table(("file", "what it is", "tests hold it to"), FILES)
+    yield METRICS
+    yield table(
+        ("metric", "labels", "meaning"),
+        (
+            (f"`nestsync_{meter.name}`", ", ".join(f"`{label}`" for label in meter.labels), meter.meaning)
+            for meter in METERS
+        ),
+    )
+    yield LINEAGE
+
+
+__all__ = ["page"]
