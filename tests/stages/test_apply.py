@@ -177,6 +177,36 @@ def test_a_run_goes_on_where_it_stopped(send: Callable[..., ApplyResult]) -> Non
     assert progress == [(done, len(TREE)) for done in range(6, len(TREE) + 1)]
 
 
+class Killed(BaseException):
+    """Ends a process between a request and its answer."""
+
+
+@pytest.mark.parametrize("kind", [CREATE, SET])
+@pytest.mark.parametrize("arrived", [True, False])
+def test_a_request_whose_answer_nobody_heard_is_looked_for_before_it_is_sent_again(
+    send: Callable[..., ApplyResult],
+    journal_of: Callable[..., list[tuple[str, str, str]]],
+    kind: ActionKind,
+    arrived: bool,
+) -> None:
+    def die(levels: Levels) -> None:
+        if levels == ("a", "0"):
+            raise Killed
+
+    before: dict[Levels, dict[str, str]] = {} if kind is CREATE else {("a", "0"): {"k": "old"}}
+    steps = [action("a", k="v"), action("a/0", kind, k="v"), action("a/1", k="v")]
+    writer = MemoryWriter(before, on_write=die)
+    with pytest.raises(Killed):
+        send(steps, writer, settings=ApplySettings(concurrency=1))
+    held = writer.held | ({("a", "0"): {"k": "v"}} if arrived else {})
+    again = MemoryWriter(held)
+    result = send(steps, again)
+    assert result.counts == {"applied": 1 + (not arrived), "skipped": 1 + arrived, "failed": 0, "blocked": 0}
+    assert again.held == {each.levels: {"k": "v"} for each in steps}
+    assert [levels for _, levels in again.writes] == [*([] if arrived else [("a", "0")]), ("a", "1")]
+    assert (("a/0", "skipped", "it had been done when this run was stopped") in journal_of()) is arrived
+
+
 class Gone:
     """Raises once so many writes were let through, and ever after."""
 

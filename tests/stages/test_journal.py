@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from nestsync.schemas import LEDGER_FIELDS, contract
-from nestsync.stages.journal import Entry, Event, Journal, JournalUnwritable, read_journal, settled
+from nestsync.stages.journal import Entry, Event, Journal, JournalUnwritable, known, read_journal
 from tests.core.hostile import HOSTILE
 from tests.stages.wanted_frames import names_and_types
 
@@ -69,14 +69,15 @@ def test_the_next_process_goes_on_behind_a_torn_line(spark: SparkSession, tmp_pa
 
 
 @pytest.mark.spark
-def test_what_is_settled(spark: SparkSession, tmp_path: Path) -> None:
+def test_what_is_done_and_what_was_begun(spark: SparkSession, tmp_path: Path) -> None:
     for writer, events in {"a": (Event.INTENT, Event.APPLIED), "b": (Event.INTENT, Event.FAILED)}.items():
         with Journal(tmp_path, writer) as journal:
             for event in (*events, Event.INTENT):
                 journal.record(entry(writer, event))
     with Journal(tmp_path, "c") as journal:
         journal.record(entry("c", Event.SKIPPED))
-    assert sorted(row["action_id"] for row in settled(read_journal(spark, tmp_path)).collect()) == ["a", "c"]
+    found = known(read_journal(spark, tmp_path)).collect()
+    assert {row["action_id"]: row["done"] for row in found} == {"a": True, "b": False, "c": True}
 
 
 @pytest.mark.spark

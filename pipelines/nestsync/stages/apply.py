@@ -20,7 +20,7 @@ from nestsync.core.hierarchy import ancestors
 from nestsync.core.identifiers import Levels, shown
 from nestsync.core.plan import ActionKind, Strategy, changed_keys
 from nestsync.errors import ActionsFailed, AlreadyExists, CatalogUnreachable, NestsyncError, ObjectError
-from nestsync.stages.journal import Entry, Event, Journal, settled
+from nestsync.stages.journal import Entry, Event, Journal, known
 from nestsync.stages.plan import in_order
 
 WRITES = (ActionKind.CREATE_NAMESPACE, ActionKind.SET_PROPERTIES)
@@ -96,13 +96,12 @@ def apply(
     does so later or refuses `settings.failure_limit` actions, `JournalUnwritable`. The journal says in each case,
     and after an interrupt, how far it came; applying the same run again goes on from there.
     """
-    done = settled(ledger).withColumn("done", F.lit(True))
-    marked = actions.join(done, "action_id", "left")
+    marked = actions.join(known(ledger), "action_id", "left")
     counted = {(row["kind"], row["done"]): row["count"] for row in marked.groupBy("kind", "done").count().collect()}
-    left = sum(counted.get((kind, None), 0) for kind in WRITES)
+    left = sum(counted.get((kind, done), 0) for kind in WRITES for done in (None, False))
     earlier = sum(counted.get((kind, True), 0) for kind in WRITES)
     run = _Run(writer, journal, settings, _Tally(left + earlier, earlier, on_progress))
-    to_do = marked.where(F.col("done").isNull() & F.col("kind").isin([str(kind) for kind in WRITES]))
+    to_do = marked.where(~F.coalesce("done", F.lit(False)) & F.col("kind").isin([str(kind) for kind in WRITES]))
     if left:
         rows = in_order(to_do, left).toLocalIterator(prefetchPartitions=True)
         _send(run, rows, left)
@@ -138,13 +137,16 @@ class _Step:
     kind: ActionKind
     levels: Levels
     properties: dict[str, str]
+    begun: bool = False
+    """Whether the journal has an intent of it that nobody knows the end of."""
 
     def entry(self, event: Event, detail: str | None = None) -> Entry:
         return Entry(self.action_id, str(self.kind), self.levels, event, self.properties, detail)
 
 
 def _step(row: Row) -> _Step:
-    return _Step(row["action_id"], ActionKind(row["kind"]), tuple(row["levels"]), dict(row["properties"]))
+    kind, begun = ActionKind(row["kind"]), row["done"] is not None
+    return _Step(row["action_id"], kind, tuple(row["levels"]), dict(row["properties"]), begun)
 
 
 class _Tally:
@@ -238,12 +240,19 @@ class _Run:
             return step.entry(Event.FAILED, f"not tried: its parent {shown(above)} failed")
         self._journal.record(step.entry(Event.INTENT))
         try:
+            if step.begun and self._was_done(step):
+                return step.entry(Event.SKIPPED, "it had been done when this run was stopped")
             if step.kind is ActionKind.CREATE_NAMESPACE:
                 return self._create(step)
             self._writer.update_namespace(step.levels, step.properties)
             return step.entry(Event.APPLIED)
         except ObjectError as error:
             return self._refusal(step, error)
+
+    def _was_done(self, step: _Step) -> bool:
+        """Whether a request whose answer nobody heard was carried out: it is not sent again then."""
+        held = self._writer.namespace_properties(step.levels)
+        return held is not None and not changed_keys(step.properties, held)
 
     def _refusal(self, step: _Step, error: NestsyncError) -> Entry:
         self._refused.add(step.levels)

@@ -157,9 +157,10 @@ def _literal_path(folder: Path) -> str:
     return "file://" + re.sub(r"([\[\]{}*?\\])", r"\\\1", str(folder.resolve()))
 
 
-def settled(ledger: DataFrame) -> DataFrame:
-    """The ids of the actions that are done: applied, or found done."""
-    return ledger.where(F.col("event").isin(str(Event.APPLIED), str(Event.SKIPPED))).select("action_id").distinct()
+def known(ledger: DataFrame) -> DataFrame:
+    """``(action_id, done)``, a row for each action that was begun: done is one that was applied, or found done."""
+    done = F.col("event").isin(str(Event.APPLIED), str(Event.SKIPPED))
+    return ledger.groupBy("action_id").agg(F.max(done).alias("done"))
 
 
-__all__ = ["Entry", "Event", "Journal", "JournalUnwritable", "read_journal", "settled"]
+__all__ = ["Entry", "Event", "Journal", "JournalUnwritable", "known", "read_journal"]
