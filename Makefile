@@ -34,10 +34,13 @@ test-engines: .venv/.made ## Names against real engines and further servers (Tri
 	$(BIN)/python -m pytest tests/engines --write-seen
 	$(BIN)/python tools/generate_docs.py
 
-.PHONY: test-airflow
-test-airflow: .venv/.made .venv-airflow/.made ## The DAGs in a real Airflow, over real catalog servers
+.PHONY: test-dags
+test-dags: .venv/.made .venv-airflow/.made ## What the DAGs are made of, in Airflow's environment, without running them
 	$(BIN)/mypy --python-executable .venv-airflow/bin/python airflow_dags/nestsync_dags.py airflow_dags/nestsync_airflow
 	cd tests/airflow/dags && ../../../.venv-airflow/bin/python -m pytest -q
+
+.PHONY: test-airflow
+test-airflow: test-dags ## The DAGs in a real Airflow, over real catalog servers
 	$(BIN)/python -m pytest tests/airflow/live
 
 .PHONY: mutations
