@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 SYNC = """\
-Nightly sync of the configuration `{file}` by [nestsync](https://pypi.org/project/nestsync/).
+Nightly sync of the configuration `{file}` by nestsync.
 
 ```
  sources ──► inventory ──► check ──► plan ──► gate ──► apply ──► verify ──► done
