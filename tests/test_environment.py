@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 TOOLS = ("bash", "dirname", "sed", "head", "env")
@@ -93,3 +96,15 @@ def test_java_home_is_what_counts_where_it_is_set(machine: Path) -> None:
     install(machine, "jdk/bin/java", JAVA.format(version="11.0.2"))
     said = prepared(machine, JAVA_HOME=str(machine / "jdk"))[1]
     assert said.startswith(f"Java 17 or 21 is missing (found: Java 11 in JAVA_HOME={machine / 'jdk'}).\n")
+
+
+@pytest.mark.parametrize(("pins", "extras"), [("dev.txt", ["dev"]), ("run.txt", [])])
+def test_everything_that_is_asked_for_is_pinned(pins: str, extras: list[str]) -> None:
+    """Else it is there only on machines on which somebody installed it by hand."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    asked = [*project["dependencies"], *(name for extra in extras for name in project["optional-dependencies"][extra])]
+    pinned = dict(line.split("==") for line in (ROOT / "requirements" / pins).read_text(encoding="utf-8").splitlines())
+    for requirement in map(Requirement, asked):
+        name = canonicalize_name(requirement.name)
+        assert name in pinned, f"{requirement} has no pin in requirements/{pins}: `make pins`"
+        assert requirement.specifier.contains(pinned[name])
