@@ -106,7 +106,7 @@ def answers_within(page: Path) -> dict[str, float]:
     """The median of the milliseconds that each filter takes in Chromium, by its label."""
     from playwright.sync_api import sync_playwright
 
-    from tests.reports.conftest import arguments, chromium
+    from tools.browser import arguments, chromium
 
     program, took = chromium(), {}
     if program is None:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -16,12 +15,20 @@ from typing import Any
 from urllib.parse import quote
 from urllib.request import Request, urlopen
 
-from tools.airflow_up import AIRFLOW, ROOT, Up, environment, free_port, sample
+from playwright.sync_api import ViewportSize, sync_playwright
+
+from tools.airflow_up import ROOT, Up, environment, free_port, sample
+from tools.browser import arguments, chromium
 
 PICTURE = ROOT / "docs" / "images" / "airflow.png"
 DAG_ID = "nestsync.resolved"
 WAITS = "awaiting_input"
 LONGEST_SECONDS = 1200.0
+SIZE: ViewportSize = {"width": 1500, "height": 620}
+SETTLED_MS = 6000.0
+"""How long the page is left alone after its graph is there: it is laid out, and zoomed to fit."""
+STORED = {"default_dag_view": '"graph"', "chakra-ui-color-mode": "light", "theme": "light"}
+"""What the UI remembers of a person who likes it so."""
 
 
 def main() -> int:
@@ -35,8 +42,25 @@ def main() -> int:
         run_id = _triggered(up.url)
         _wait_for_the_gate(up.url, run_id)
         page = f"{up.url}/dags/{DAG_ID}/runs/{quote(run_id)}"
-        done = subprocess.run([AIRFLOW / "python", ROOT / "tools" / "airflow_picture.py", page, PICTURE], check=False)  # noqa: S603
-        return done.returncode
+        take_picture(page, PICTURE)
+        return 0
+
+
+def take_picture(address: str, file: Path) -> None:
+    """The graph of the run at `address`, once it is drawn. Raises playwright's `TimeoutError` where it never is."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=arguments())
+        page = browser.new_page(viewport=SIZE, color_scheme="light")
+        page.goto(address)  # it logs in by itself here
+        page.evaluate(
+            "(stored) => Object.entries(stored).forEach(([key, value]) => localStorage.setItem(key, value))", STORED
+        )
+        page.goto(address)
+        page.locator(".react-flow__node").first.wait_for(timeout=60_000)
+        page.wait_for_timeout(SETTLED_MS)
+        page.screenshot(path=file)
+        browser.close()
 
 
 def _triggered(url: str) -> str:

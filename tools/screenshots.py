@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from playwright.sync_api import Page, sync_playwright
 
-from tests.reports.conftest import arguments, chromium
+from tools.browser import arguments, chromium
 
 DESKTOP, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
 

@@ -6,33 +6,29 @@ import json
 import subprocess
 from pathlib import Path
 
-from nestsync.jars import Artifact, JarSet, fetch, java
-
-
-def _jars(group: str, version: str, *artifacts: str) -> tuple[Artifact, ...]:
-    return tuple(Artifact(group, artifact, version) for artifact in artifacts)
-
+from nestsync.jars import JarSet, fetch, java
+from tests.engines.jars import jars_of
 
 CHECKER = JarSet(
     "html-checker-20.7.2",
     (
-        *_jars("nu.validator", "20.7.2", "validator"),
-        *_jars("nu.validator", "1.4.16", "htmlparser"),
-        *_jars("nu.validator", "20200702VNU", "jing"),
-        *_jars("nu.validator", "1.0.8", "cssvalidator"),
-        *_jars("nu.validator", "1.2", "langdetect"),
-        *_jars("com.shapesecurity", "2.7.2", "salvation"),
-        *_jars("com.ibm.icu", "58.2", "icu4j"),
-        *_jars("nu.validator", "0.1.3", "galimatias"),
-        *_jars("net.sf.saxon", "9.6.0-4", "Saxon-HE"),
-        *_jars("isorelax", "20030108", "isorelax"),
-        *_jars("log4j", "1.2.17", "log4j"),
-        *_jars("commons-codec", "1.10", "commons-codec"),
-        *_jars("commons-io", "2.4", "commons-io"),
-        *_jars("commons-logging", "1.2", "commons-logging"),
-        *_jars("org.apache.httpcomponents", "4.4", "httpclient", "httpcore"),
-        *_jars("javax.servlet", "3.1.0", "javax.servlet-api"),
-        *_jars(
+        *jars_of("nu.validator", "20.7.2", "validator"),
+        *jars_of("nu.validator", "1.4.16", "htmlparser"),
+        *jars_of("nu.validator", "20200702VNU", "jing"),
+        *jars_of("nu.validator", "1.0.8", "cssvalidator"),
+        *jars_of("nu.validator", "1.2", "langdetect"),
+        *jars_of("com.shapesecurity", "2.7.2", "salvation"),
+        *jars_of("com.ibm.icu", "58.2", "icu4j"),
+        *jars_of("nu.validator", "0.1.3", "galimatias"),
+        *jars_of("net.sf.saxon", "9.6.0-4", "Saxon-HE"),
+        *jars_of("isorelax", "20030108", "isorelax"),
+        *jars_of("log4j", "1.2.17", "log4j"),
+        *jars_of("commons-codec", "1.10", "commons-codec"),
+        *jars_of("commons-io", "2.4", "commons-io"),
+        *jars_of("commons-logging", "1.2", "commons-logging"),
+        *jars_of("org.apache.httpcomponents", "4.4", "httpclient", "httpcore"),
+        *jars_of("javax.servlet", "3.1.0", "javax.servlet-api"),
+        *jars_of(
             "org.eclipse.jetty",
             "9.4.18.v20190429",
             "jetty-http",

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-
-
-def chromium() -> str | None:
-    """The program: of NESTSYNC_CHROMIUM, else one that is on PATH."""
-    named = os.environ.get("NESTSYNC_CHROMIUM")
-    return named or next(filter(None, map(shutil.which, _NAMES)), None)
-
-
-def arguments() -> list[str]:
-    """As root, which containers run as, Chromium has no sandbox; it opens nothing but our own files here."""
-    return ["--no-sandbox"] if os.geteuid() == 0 else []
+from tools.browser import arguments, chromium
 
 
 @pytest.fixture(scope="module")
