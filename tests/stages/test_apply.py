@@ -200,7 +200,7 @@ def test_a_request_whose_answer_nobody_heard_is_looked_for_before_it_is_sent_aga
         send(steps, writer, settings=ApplySettings(concurrency=1))
     held = writer.held | ({("a", "0"): {"k": "v"}} if arrived else {})
     again = MemoryWriter(held)
-    result = send(steps, again)
+    result = send(steps, again, settings=ApplySettings(concurrency=1))
     assert result.counts == {"applied": 1 + (not arrived), "skipped": 1 + arrived, "failed": 0, "blocked": 0}
     assert again.held == {each.levels: {"k": "v"} for each in steps}
     assert [levels for _, levels in again.writes] == [*([] if arrived else [("a", "0")]), ("a", "1")]
