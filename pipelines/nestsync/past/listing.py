@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from nestsync.errors import RunNotFound
+from nestsync.history.endings import WITHOUT_A_WORD
 from nestsync.history.records import DIED, FINISHED, SEVERITIES, UNDER_WAY, RunRecord, read_history
 from nestsync.runfiles import RunFiles
 from nestsync.ui import print_table, visible, write_line
@@ -72,7 +73,7 @@ def _without_verdict(run: RunRecord) -> str:
     if run.state == UNDER_WAY:
         return "under way"
     if run.state == DIED:
-        return "it began, and its process ended without a word"
+        return f"it began, and {WITHOUT_A_WORD}" + ("" if run.died_in is None else f", in {run.died_in}")
     return "an older version did not keep what it ended with"
 
 

@@ -112,6 +112,17 @@ class RunContext:
         """The folder of this run's journals."""
         return self.workspace.folder("journal", self.run_id)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the run read its sources, and none of them holds anything."""
+        read = [facts for facts in self.facts("inventory").values() if facts.get("role") == "source"]
+        return bool(read) and not any(facts.get("counts") for facts in read)
+
+    @property
+    def began_to_write(self) -> bool:
+        """Whether apply came so far that it had something to note down."""
+        return any(self.journals.glob("*.jsonl"))
+
     # ---- the configuration, as the stages want it
 
     def catalogs(self, names: Sequence[str] | None = None) -> tuple[CatalogRef, ...]:
