@@ -11,12 +11,14 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from nestsync.reports import expectations, html, machines
 from nestsync.reports.facts import ReportFacts, ReportPaths
 from nestsync.reports.machines import Publishing
 from nestsync.reports.settled import blocking_failures, settled
+from nestsync.session import planned_once
 from nestsync.stages.report.digest import FILES, catalogs_of, digest_of
 from nestsync.stages.report.frames import Frames
 from nestsync.stages.report.suites import suites_of
@@ -35,9 +37,10 @@ def write_reports(facts: ReportFacts, folder: Path, publishing: Publishing = AT_
     for file in FILES:  # of an earlier report: a stage that did not run this time leaves none
         (folder / file).unlink(missing_ok=True)
     with ExitStack() as cleanup, ThreadPoolExecutor(1) as aside:
+        cleanup.enter_context(planned_once(SparkSession.active()))
         frames = Frames.of(facts, cleanup)
         catalogs = catalogs_of(facts.catalogs, frames.objects)
-        validated = aside.submit(expectations.validate, suites_of(facts, frames, catalogs, cleanup), folder)
+        validated = aside.submit(lambda: expectations.validate(suites_of(facts, frames, catalogs, cleanup), folder))
         digest = digest_of(facts, frames, catalogs, folder)
         results = validated.result()
         outcome = facts.outcome

@@ -1,13 +1,14 @@
 """The suites of Great Expectations: a suite a stage that ran, over the run's own frames.
 
 What is unexpected stands in a column of its own, called as the expectation, that is null where all is well: so
-Data Docs name the objects, and nothing is collected but the first of them. A suite has one narrow frame, which is
-persisted: the catalog is scanned once a suite, and not once an expectation.
+Data Docs name the objects, and nothing is collected but the first of them. Under those columns is one narrow frame a
+suite, of the name of an expectation and the text, which is persisted: the catalog is scanned, and a text put together,
+once a suite, and not once an expectation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import reduce
 
@@ -20,6 +21,7 @@ from nestsync.core.expectations import (
     INVENTORY,
     NAMES,
     RECONCILIATION,
+    Expected,
     Settings,
     of_suite,
     unsteady,
@@ -29,8 +31,9 @@ from nestsync.core.plan import ActionKind
 from nestsync.history.records import RunRecord
 from nestsync.reports.expectations import ABOUT, Held, Suite
 from nestsync.reports.facts import CatalogRow, ReportFacts
+from nestsync.session import cut_off
 from nestsync.stages.columns import depth, quoted, shown, upto
-from nestsync.stages.report.frames import Frames
+from nestsync.stages.report.frames import ROWS_AT_ONCE, Frames
 
 CATALOG, NAMESPACE, TABLE = "catalog", "namespace", "table"
 OF_NAMESPACES, OF_TABLES = "count of namespaces", "count of tables"
@@ -41,11 +44,10 @@ _ABOUT = {
     "namespaces-steady": OF_NAMESPACES,
     "tables-steady": OF_TABLES,
 }
+Part = tuple[DataFrame, Collection[str]]
+"""A suite's frame, persisted later, and the names of the expectations that it can be held to."""
 _KINDS = {"namespaces-steady": ("namespace",), "tables-steady": ("table", "view")}
 """What is counted together."""
-
-Texts = Mapping[str, Column]
-"""What is unexpected in a row, by expectation; null where nothing is."""
 
 
 def suites_of(facts: ReportFacts, frames: Frames, catalogs: Sequence[CatalogRow], cleanup: ExitStack) -> list[Suite]:
@@ -56,25 +58,36 @@ def suites_of(facts: ReportFacts, frames: Frames, catalogs: Sequence[CatalogRow]
     if frames.findings is not None or frames.actions is not None:
         parts[HIERARCHY] = _hierarchy(frames)
     if frames.actions is not None and facts.ledger is not None:
-        parts[RECONCILIATION] = _reconciliation(frames, facts.differences)
-    for frame in parts.values():
-        cleanup.callback(frame.persist().unpersist)
-    return [Suite(name, frame, _held(name, frame, facts.expected)) for name, frame in parts.items()]
+        parts[RECONCILIATION] = _reconciliation(frames.actions, frames.findings, facts.differences)
+    tasks = 1 + sum(frames.sizes.values()) // ROWS_AT_ONCE
+    suites = []
+    for suite, (frame, names) in parts.items():
+        rows, held = cut_off(frame.coalesce(tasks))
+        cleanup.callback(held.unpersist)
+        suites.append(_suite(suite, rows, names, facts.expected))
+    return suites
 
 
-def _held(suite: str, frame: DataFrame, settings: Mapping[str, Settings]) -> tuple[Held, ...]:
-    """The expectations of `suite` that `frame` has a column for: what no stage looked at is not passed."""
-    return tuple(
+def _suite(suite: str, frame: DataFrame, names: Collection[str], settings: Mapping[str, Settings]) -> Suite:
+    """The expectations of `suite` in `names`: what no stage looked at is not passed.
+
+    `frame` has the texts in columns called so, or the names and the texts, of which columns are made.
+    """
+    held = tuple(
         Held(expected, settings[expected.name], _ABOUT.get(expected.name))
         for expected in of_suite(suite)
-        if expected.name in frame.columns
+        if expected.name in names
     )
+    if "name" in frame.columns:
+        kinds = [ABOUT] if ABOUT in frame.columns else []
+        frame = frame.select(*kinds, *_spread(part.expected.name for part in held))
+    return Suite(suite, frame, held)
 
 
 # ---- inventory
 
 
-def _inventory(facts: ReportFacts, frames: Frames, catalogs: Sequence[CatalogRow]) -> DataFrame:
+def _inventory(facts: ReportFacts, frames: Frames, catalogs: Sequence[CatalogRow]) -> Part:
     """A row for each catalog, each count of a source, and each object that was read."""
     told = [("catalogs-answered", _silence(row)) for row in catalogs]
     told += [
@@ -85,21 +98,21 @@ def _inventory(facts: ReportFacts, frames: Frames, catalogs: Sequence[CatalogRow
     ]
     frame = _told(frames, told)
     if frames.objects is None:
-        return frame
+        return frame, tuple(_ABOUT)
     is_namespace = F.col("object") == "namespace"
-    error = F.when(F.col("status") == "unreadable", F.concat_ws(": ", _subject_text(), "error"))
-    texts = {"namespaces-readable": F.when(is_namespace, error), "tables-readable": F.when(~is_namespace, error)}
+    unreadable = F.when(is_namespace, "namespaces-readable").otherwise("tables-readable")
+    name = F.when(F.col("status") == "unreadable", unreadable)
     about = F.when(is_namespace, NAMESPACE).otherwise(TABLE).alias(ABOUT)
-    return frame.unionAll(frames.objects.select(about, *_columns(_ABOUT, texts)))
+    rows = _texts(frames.objects, about, name=name, text=F.concat_ws(": ", _subject_text(), "error"))
+    return frame.unionAll(rows), tuple(_ABOUT)
 
 
 def _told(frames: Frames, told: Iterable[tuple[str, str | None]]) -> DataFrame:
     """A row for each (expectation, what is unexpected) that is known without Spark."""
-    rows = F.array(*(F.struct(F.lit(name), F.lit(text).cast("string")) for name, text in told))
-    each = frames.spark.range(1).select(F.explode(rows.cast("array<struct<name:string,text:string>>")).alias("told"))
-    texts = {name: F.when(F.col("told.name") == name, F.col("told.text")) for name in _ABOUT}
-    about = F.coalesce(*(F.when(F.col("told.name") == name, kind) for name, kind in _ABOUT.items()))
-    return each.select(about.alias(ABOUT), *_columns(_ABOUT, texts))
+    rows = F.array(*(F.struct(F.lit(_ABOUT[name]), F.lit(name), F.lit(text).cast("string")) for name, text in told))
+    kind = f"array<struct<{ABOUT}:string,name:string,text:string>>"
+    each = frames.spark.range(1).select(F.explode(rows.cast(kind)).alias("told"))
+    return _texts(each, F.col(f"told.{ABOUT}").alias(ABOUT), name=F.col("told.name"), text=F.col("told.text"))
 
 
 def _silence(row: CatalogRow) -> str | None:
@@ -122,28 +135,27 @@ def _unsteady(name: str, row: CatalogRow, past: Sequence[RunRecord], settings: S
 # ---- names
 
 
-def _names(findings: DataFrame) -> DataFrame:
+def _names(findings: DataFrame) -> Part:
     """A row for each finding; one that blocks is unexpected to the expectation that its rule belongs to."""
     expected = of_suite(NAMES)
-    named = [rule for each in expected for rule in each.rules]
-    text = F.when(F.col("severity") == str(Severity.BLOCKING), _finding_text())
-    texts = {
-        each.name: F.when(F.col("rule").isin(*each.rules) if each.rules else ~F.col("rule").isin(named), text)
-        for each in expected
-    }
-    return findings.select(*_columns(texts, texts))
+    rest = next(each.name for each in expected if not each.rules)
+    name = F.when(F.col("severity") == str(Severity.BLOCKING), F.coalesce(_of_rule(*expected), F.lit(rest)))
+    return _texts(findings, name=name, text=_finding_text()), [each.name for each in expected]
 
 
 # ---- hierarchy, and reconciliation: a row for each namespace of the target
 
 
-def _hierarchy(frames: Frames) -> DataFrame:
-    parts = []
+def _hierarchy(frames: Frames) -> Part:
+    parts, names = [], []
     if frames.actions is not None:
         parts.append(_orphans(frames.actions, frames.objects))
+        names.append("parents-planned")
     if frames.findings is not None:
-        parts.append(_found(frames.findings, "parents-in-sources", "first-parts-unambiguous"))
-    return _by_levels(parts)
+        found = ("parents-in-sources", "first-parts-unambiguous")
+        parts.append(_found(frames.findings, *found))
+        names += found
+    return _by_levels(parts, names), names
 
 
 def _orphans(actions: DataFrame, objects: DataFrame | None) -> DataFrame:
@@ -156,52 +168,54 @@ def _orphans(actions: DataFrame, objects: DataFrame | None) -> DataFrame:
     there = there.distinct().select(F.col("levels").alias("parent"), F.lit(True).alias("there"))
     above = upto(F.col("levels"), depth(F.col("levels")) - 1)
     children = planned.select("levels", "claimants", F.when(depth(F.col("levels")) > 1, above).alias("parent"))
-    orphan = F.concat(
-        _action_text(), F.lit(": its parent "), shown(F.col("parent")), F.lit(" is neither there nor planned")
-    )
     missing = F.col("parent").isNotNull() & F.col("there").isNull()
-    return children.join(there, "parent", "left").select(
-        "levels", *_columns(["parents-planned"], {"parents-planned": F.when(missing, orphan)})
+    said = (F.lit(": its parent "), shown(F.col("parent")), F.lit(" is neither there nor planned"))
+    return _texts(
+        children.join(there, "parent", "left"),
+        "levels",
+        name=F.when(missing, "parents-planned"),
+        text=F.concat(_action_text(), *said),
     )
 
 
-def _reconciliation(frames: Frames, differences: DataFrame | None) -> DataFrame:
-    assert frames.actions is not None  # noqa: S101  # there is nothing to reconcile without a plan
-    parts = [_done(frames.actions)]
+def _reconciliation(actions: DataFrame, findings: DataFrame | None, differences: DataFrame | None) -> Part:
+    parts, names = [_done(actions)], ["actions-succeeded", "nothing-left-out"]
     if differences is not None:
         text = F.concat_ws(": ", shown(F.col("levels")), "detail")
-        parts.append(differences.select("levels", *_columns(["target-equals-plan"], {"target-equals-plan": text})))
-    if frames.findings is not None:
-        parts.append(_found(frames.findings, "existing-as-wanted"))
-    return _by_levels(parts)
+        parts.append(_texts(differences, "levels", name=F.lit("target-equals-plan"), text=text))
+        names.append("target-equals-plan")
+    if findings is not None:
+        parts.append(_found(findings, "existing-as-wanted"))
+        names.append("existing-as-wanted")
+    return _by_levels(parts, names), names
 
 
 def _done(actions: DataFrame) -> DataFrame:
     unsuccessful = F.col("outcome").isin("failed", "unknown", "pending")
-    said = F.concat_ws(": ", F.concat_ws(" ", "kind", _action_text()), "outcome", "detail")
-    left_out = F.concat_ws(": ", _action_text(), "reason")
-    texts = {
-        "actions-succeeded": F.when(unsuccessful, said),
-        "nothing-left-out": F.when(F.col("kind") == str(ActionKind.BLOCKED), left_out),
-    }
-    return actions.select("levels", *_columns(texts, texts))
+    name = F.when(unsuccessful, "actions-succeeded").when(
+        F.col("kind") == str(ActionKind.BLOCKED), F.lit("nothing-left-out")
+    )
+    why = F.when(unsuccessful, F.concat_ws(": ", "outcome", "detail")).otherwise(F.col("reason"))
+    return _texts(
+        actions,
+        "levels",
+        name=name,
+        text=F.concat_ws(": ", F.concat_ws(" ", F.when(unsuccessful, F.col("kind")), _action_text()), why),
+    )
 
 
 def _found(findings: DataFrame, *names: str) -> DataFrame:
     """The findings that the expectations `names` stand for, but for those that are accepted (`info`)."""
-    rules = {name: EXPECTATIONS[name].rules for name in names}
-    counts = F.col("severity") != str(Severity.INFO)
-    texts = {name: F.when(F.col("rule").isin(*of), _finding_text()) for name, of in rules.items()}
-    wanted = F.col("rule").isin(*(rule for of in rules.values() for rule in of))
-    rows = findings.where(wanted & counts & F.col("target_levels").isNotNull())
-    return rows.select(F.col("target_levels").alias("levels"), *_columns(texts, texts))
+    name = _of_rule(*(EXPECTATIONS[each] for each in names))
+    counts = (F.col("severity") != str(Severity.INFO)) & F.col("target_levels").isNotNull()
+    rows = findings.where(name.isNotNull() & counts)
+    return _texts(rows, F.col("target_levels").alias("levels"), name=name, text=_finding_text())
 
 
-def _by_levels(parts: Sequence[DataFrame]) -> DataFrame:
-    """One row a namespace out of `parts`, with the columns of all of them."""
-    rows = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
-    columns = [name for name in rows.columns if name != "levels"]
-    return rows.groupBy("levels").agg(*(F.max(f"`{name}`").alias(name) for name in columns)).drop("levels")
+def _by_levels(parts: Sequence[DataFrame], names: Iterable[str]) -> DataFrame:
+    """One row a namespace out of `parts`, with a column for each of `names`."""
+    rows = reduce(DataFrame.unionAll, parts)
+    return rows.groupBy("levels").agg(*(F.max(text).alias(name) for name, text in _by_name(names))).drop("levels")
 
 
 # ---- texts
@@ -224,22 +238,33 @@ def _subject_text() -> Column:
     return F.concat_ws(" ", "source", shown(F.col("levels")), name)
 
 
-def _columns(names: Iterable[str], texts: Texts) -> list[Column]:
-    """A column for each of `names`, null where there is no text for it.
+def _of_rule(*expected: Expected) -> Column:
+    """The name of the one among `expected` that a finding's rule belongs to; null where there is none."""
+    return F.coalesce(*(F.when(F.col("rule").isin(*each.rules), each.name) for each in expected if each.rules))
+
+
+def _texts(frame: DataFrame, *kept: Column | str, name: Column, text: Column) -> DataFrame:
+    """`kept`, the ``name`` of the expectation to which a row is unexpected, and the ``text`` that says so, or nulls.
 
     What means something in HTML is escaped: Data Docs write values into their tables as they are.
     """
-    return [_plain(texts[name]).alias(name) if name in texts else _null().alias(name) for name in names]
+    return frame.select(*kept, name.alias("name"), F.when(name.isNotNull(), _plain(text)).alias("text"))
+
+
+def _by_name(names: Iterable[str]) -> Iterator[tuple[str, Column]]:
+    """Each of `names` with its texts."""
+    for name in names:
+        yield name, F.when(F.col("name") == name, F.col("text"))
+
+
+def _spread(names: Iterable[str]) -> list[Column]:
+    return [text.alias(name) for name, text in _by_name(names)]
 
 
 def _plain(text: Column) -> Column:
     for character in "&<>":
         text = F.replace(text, F.lit(character), F.lit(f"\\u{ord(character):04X}"))
     return text
-
-
-def _null() -> Column:
-    return F.lit(None).cast("string")
 
 
 __all__ = ["suites_of"]
