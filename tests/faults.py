@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
+from nestsync.embedded.proxy import CountingProxy, Request
+
 Serve = Callable[[socket.socket], None]
 
 
@@ -136,3 +138,22 @@ def _close(connection: socket.socket) -> None:
     with suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)
     connection.close()
+
+
+class HoldingProxy(CountingProxy):
+    """Holds everything at the write request number `at`, which then waits at the server's door until `release`."""
+
+    def __init__(self, upstream: str, at: int) -> None:
+        super().__init__(upstream)
+        self.held = threading.Event()
+        self._at = at
+        self._released = threading.Event()
+
+    def release(self) -> None:
+        self._released.set()
+
+    def _count(self, request: Request) -> None:
+        super()._count(request)
+        if request.is_write and len(self.writes) == self._at:
+            self.held.set()
+            self._released.wait()

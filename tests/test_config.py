@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from nestsync.config import Config, ConfigurationInvalid, load
 from nestsync.configfile import source_names, workspace_of
 from nestsync.core.checking.context import Lowered
+from nestsync.core.expectations import Settings, defaults
 from nestsync.core.findings import Severity
 from nestsync.core.identifiers import Identifier
 from nestsync.core.mapping import MappingInvalid, MappingRule, Rename
@@ -581,3 +582,100 @@ def test_what_cannot_be_published_or_kept_is_refused(said: str, problem: str, tm
     with pytest.raises(ConfigurationInvalid) as caught:
         load(write(tmp_path, MINIMAL + said))
     assert f"line 2: {problem}" in str(caught.value)
+
+
+# ---- expectations
+
+
+def test_thresholds_and_severities_are_read_and_the_rest_is_as_declared(tmp_path: Path) -> None:
+    said = """
+        report:
+          expectations:
+            namespaces-steady: {severity: blocking, max_fall: 0, max_rise: null, min_change: 3}
+            tables-readable: {mostly: 0.99}
+            parents-planned: {severity: warning, reason: the parents are made by hand}
+        """
+    found = load(write(tmp_path, MINIMAL + dedent(said))).report.expected()
+    assert found["namespaces-steady"] == Settings(Severity.BLOCKING, max_fall=0, max_rise=None, min_change=3)
+    assert found["tables-readable"] == Settings(Severity.WARNING, mostly=0.99)
+    assert found["parents-planned"] == Settings(Severity.WARNING, reason="the parents are made by hand")
+    assert {name: found[name] for name in found if name not in said} == {
+        name: settings for name, settings in defaults().items() if name not in said
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        pytest.param(
+            "namespace-steady: {max_fall: 0.1}",
+            "namespace-steady: there is no expectation called 'namespace-steady'; did you mean 'namespaces-steady'?",
+            id="a-name-that-is-close",
+        ),
+        pytest.param(
+            "everything: {}", "everything: there is no expectation called 'everything'; use one of", id="none"
+        ),
+        pytest.param(
+            "tables-steady: {max_fal: 0.1}",
+            "tables-steady.max_fal: unknown key; did you mean 'max_fall'?",
+            id="a-key-that-is-close",
+        ),
+        pytest.param(
+            "tables-readable: {max_fall: 0.1}",
+            "tables-readable.max_fall: tables-readable takes no max_fall; it takes severity and reason and mostly",
+            id="a-parameter-of-another",
+        ),
+        pytest.param(
+            "keys-unique: {mostly: 0.9}",
+            "keys-unique.mostly: keys-unique takes no mostly; it takes severity",
+            id="a-parameter-of-none",
+        ),
+        pytest.param(
+            "tables-readable: {mostly: 95}",
+            "tables-readable.mostly: must be a part between 0 and 1, such as 0.95 for 95 %, not the number 95",
+            id="per-cent",
+        ),
+        pytest.param("tables-readable: {mostly: 1.01}", "not the number 1.01", id="more-than-all"),
+        pytest.param("tables-readable: {mostly: yes}", "not the yes/no value true", id="yes"),
+        pytest.param("tables-readable: {mostly: 95%}", "not the text '95%'", id="text"),
+        pytest.param("tables-readable: {mostly: .nan}", "not the number nan", id="no-number"),
+        pytest.param("tables-readable: {mostly: null}", "not nothing", id="nothing"),
+        pytest.param("tables-steady: {max_fall: -0.1}", "not the number -0.1", id="less-than-nothing"),
+        pytest.param(
+            "tables-steady: {max_rise: -1}",
+            "tables-steady.max_rise: must be a part, 0 or more, such as 0.5 for half as much again, not the number -1",
+            id="a-rise-that-falls",
+        ),
+        pytest.param("tables-steady: {max_rise: .inf}", "max_rise: must be a part, 0 or more", id="endless"),
+        pytest.param(
+            "tables-steady: {min_change: 0.5}", "min_change: must be a whole number, not", id="half-an-object"
+        ),
+        pytest.param("tables-steady: {min_change: -1}", "min_change: should be greater than or equal to 0", id="minus"),
+        pytest.param(
+            "tables-steady: {severity: fatal}",
+            "tables-steady.severity: must be 'blocking', 'warning' or 'info', not the text 'fatal'",
+            id="no-severity",
+        ),
+        pytest.param(
+            "keys-unique: {severity: warning}",
+            "keys-unique.severity: blocking, and not lowered: the run itself stops at what it stands for; accept",
+            id="what-findings-decide-is-not-lowered",
+        ),
+        pytest.param(
+            "parents-planned: {severity: info}",
+            "parents-planned.severity: blocking by default: to lower it, say why with 'reason'",
+            id="lowered-without-a-reason",
+        ),
+        pytest.param(
+            "tables-steady: {severity: blocking, reason: why}",
+            "tables-steady.reason: nothing is lowered: tables-steady is warning by default",
+            id="a-reason-for-nothing",
+        ),
+    ],
+)
+def test_an_expectation_that_cannot_be_is_refused(said: str, problem: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationInvalid) as caught:
+        load(write(tmp_path, f"{MINIMAL}report: {{expectations: {{{said}}}}}\n"))
+    assert "line 2: report.expectations." in str(caught.value)
+    assert problem in str(caught.value)
+    assert len(caught.value.problems) == 1

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from nestsync.core.expectations import EXPECTATIONS
 from nestsync.core.findings import RULES
 from nestsync.errors import EXIT_CODES
 from tools.generate_docs import PAGES, ROOT, proofs
@@ -18,13 +19,16 @@ def test_a_generated_page_is_as_the_code_is(page: str) -> None:
     assert (ROOT / "docs" / page).read_text(encoding="utf-8") == PAGES[page](), "run `make docs`"
 
 
-@pytest.mark.parametrize("promise", [*RULES, *(f"exit-{code}" for code in EXIT_CODES)])
-def test_every_finding_and_every_exit_code_is_proven_by_a_test(promise: str) -> None:
+PROMISES = [*RULES, *EXPECTATIONS, *(f"exit-{code}" for code in EXIT_CODES)]
+
+
+@pytest.mark.parametrize("promise", PROMISES)
+def test_every_finding_expectation_and_exit_code_is_proven_by_a_test(promise: str) -> None:
     assert proofs().get(promise), f"mark the test that proves it: @pytest.mark.proves({promise!r})"
 
 
 def test_only_what_exists_is_proven() -> None:
-    assert set(proofs()) <= {*RULES, *(f"exit-{code}" for code in EXIT_CODES)}
+    assert set(proofs()) <= set(PROMISES)
 
 
 @pytest.mark.parametrize("example", sorted((ROOT / "conf").glob("*.yaml")), ids=lambda file: file.name)

@@ -23,6 +23,7 @@ sys.path[:0] = [str(ROOT / "pipelines"), str(ROOT)]
 
 from nestsync.catalogs import room, systems  # noqa: E402
 from nestsync.config import Config  # noqa: E402
+from nestsync.core.expectations import SUITES, Expected, of_suite  # noqa: E402
 from nestsync.core.findings import RULES  # noqa: E402
 from nestsync.errors import EXIT_CODES  # noqa: E402
 from nestsync.reports import summary  # noqa: E402
@@ -60,7 +61,8 @@ and `listings/<run_id>/` holds the namespaces of its inventory as JSON lines (`s
 both. `separators.json` remembers by target the separator that it was written with last: another one is a finding
 (`separator-changed`) for every name that reads differently then, and blocks until `separator.replaces` says that it is
 wanted. `history/<run_id>.jsonl` has a line for each command that began and each that ended: `nestsync history` lists
-them, also of runs whose rows were removed. `diffs/` holds what `nestsync diff` found, a CSV file for two runs.
+them, also of runs whose rows were removed. A line for each stage that begins says where a command died. `diffs/` holds
+what `nestsync diff` found, a CSV file for two runs.
 
 Runs are kept until the configuration's `retention` lets them go, at the end of a report or with `nestsync prune`. Then
 their rows in `namespaces`, `tables`, `mapped`, `findings` and `actions` go, and their summary, listings, plan and
@@ -94,7 +96,7 @@ def _meaning(column: str, metadata: dict[str, Any]) -> str:
 
 @cache
 def proofs() -> dict[str, list[str]]:
-    """The tests (`path::name`) that are marked as proving each finding slug and exit code."""
+    """The tests (`path::name`) that are marked as proving each finding slug, expectation and exit code."""
     found: dict[str, list[str]] = {}
     for file in sorted((ROOT / "tests").rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -141,6 +143,65 @@ def findings() -> str:
             table(("slug", "by default", "meaning", "proven by"), rows),
         ]
     )
+
+
+_EXPECTATIONS = """\
+Great Expectations holds each of these against every row of the run's own Spark frames, a suite a stage that ran; the
+report names the first rows that are not as expected, and its Data Docs, which open offline, have the full results. An
+expectation that is not met is told by the page, JUnit XML, JSON, Markdown and the metrics under its name, which never
+changes. Only one of severity `blocking` decides the exit code: 3 where nothing was written, 4 once apply has sent a
+write.
+
+`report.expectations.<name>` in the configuration sets what a name takes below; what it does not say is as declared
+here. A parameter that an expectation does not take is refused.
+
+- `severity`: any can be raised. To lower one, say why with `reason`, which the report shows. Those that take no
+  `reason` stand for what the run itself stops at, whatever its report says: they cannot be lowered. What they stand
+  for can be accepted object by object, with `lowered`; a finding that was lowered there is as expected here.
+- `mostly`: the least part of the rows that has to be as expected (0.95: one in twenty may not be).
+- `max_fall`, `max_rise`: by which part of its last count the count of a source may fall or rise; a change by exactly
+  that part is as expected, and null sets no limit. The last count is that of the latest earlier run that read the
+  source, as the history has it, also where the run's rows are gone; without one there is nothing to compare with.
+- `min_change`: a change by fewer objects than this does not count.
+
+```yaml
+report:
+  expectations:
+    namespaces-steady: { severity: blocking, max_fall: 0.05, min_change: 3 }
+    tables-readable: { mostly: 0.99 }
+    parents-planned: { severity: warning, reason: the platform team makes parents by hand }
+```
+"""
+
+
+def expectations() -> str:
+    """Every expectation, what the configuration may say of it, and the tests that prove it."""
+    proven = proofs()
+    parts = ["# Expectations\n", GENERATED, _EXPECTATIONS]
+    for suite in SUITES:
+        rows = [
+            (
+                code(each.name),
+                f"{each.sentence}{_of_rules(each.rules)}",
+                str(each.severity),
+                ", ".join(_key(key, each) for key in each.keys),
+                _links(proven.get(each.name, ())),
+            )
+            for each in of_suite(suite)
+        ]
+        parts += [f"## {suite}\n", table(("name", "what is expected", "by default", "takes", "proven by"), rows)]
+    return "\n".join(parts)
+
+
+def _of_rules(rules: Iterable[str]) -> str:
+    named = ", ".join(map(code, rules))
+    return f" ({named})" if named else ""
+
+
+def _key(key: str, expected: Expected) -> str:
+    """`key` as the configuration has it, with its default where it is a threshold."""
+    default = getattr(expected.settings({}), key)
+    return code(key if key in ("severity", "reason") else f"{key}: {default:g}")
 
 
 def errors() -> dict[str, int]:
@@ -341,6 +402,7 @@ def engines() -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "workspace.md": workspace,
     "findings.md": findings,
+    "expectations.md": expectations,
     "exit-codes.md": exit_codes,
     "configuration.md": configuration,
     "engines.md": engines,

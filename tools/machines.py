@@ -13,7 +13,7 @@ FILES = (
     ("`summary.json`", "everything that is counted; levels are lists", "its [JSON Schema](summary.schema.json)"),
     (
         "`junit.xml`",
-        "a case for each rule and source, each stage and each expectation; a blocking finding fails its case",
+        "a case for each rule and source, each stage and each expectation; what blocks fails its case",
         "the schema in `tests/reports/junit.xsd`",
     ),
     (

@@ -11,7 +11,7 @@ from airflow.sdk import BaseOperator, BaseOperatorLink, Context
 from airflow.sdk.exceptions import AirflowSkipException
 
 from nestsync_airflow.links import FindingsLink, PlanLink, ReportLink, page_of
-from nestsync_airflow.outcomes import BLOCKING, DONE, PARTLY, Outcome, Stopped
+from nestsync_airflow.outcomes import BLOCKING, DONE, MEANING, Outcome, Stopped
 from nestsync_airflow.settings import Settings
 from nestsync_airflow.submit import Submission
 
@@ -161,9 +161,11 @@ class Report(NestsyncJob):
         return super().execute(context)
 
     def _accepts(self, context: Context) -> Collection[int]:
-        # The expectations that findings do not meet fail here too; what stopped the run has said so already.
-        checked = context["ti"].xcom_pull(task_ids="check")
-        return (DONE, BLOCKING, PARTLY) if checked["exit_code"] == BLOCKING else (DONE,)
+        # A report ends with what its run came to, and with what its own expectations say. A task that stopped the run
+        # has said so already; after a verified one, only an expectation is left to fail.
+        verified = context["ti"].xcom_pull(task_ids="verify") or {}
+        told = verified.get("exit_code") != DONE and self.report_page is not None
+        return (DONE, *MEANING) if told else (DONE,)
 
 
 class Assess(NestsyncJob):

@@ -177,6 +177,35 @@ def our_errors() -> Iterator[None]:
         raise ours from error
 
 
+def cut_off(frame: DataFrame) -> tuple[DataFrame, DataFrame]:
+    """The rows of `frame`, kept and cut off from how they were made, and what to unpersist when they are done with.
+
+    A plan would otherwise hold those of everything before it, and Spark takes longer to think about it than to run it.
+    A cluster can lose an executor, and what is kept there is made again from the rows that it came from.
+    """
+    # `local-cluster[...]` has executors to lose
+    if (frame.sparkSession.sparkContext.master or "").partition("[")[0] == "local":
+        kept = frame.localCheckpoint()
+        return kept, kept
+    persisted = frame.persist()
+    return without_history(persisted), persisted
+
+
+@contextmanager
+def planned_once(spark: SparkSession) -> Iterator[None]:
+    """Let queries be planned before they run, and not again at each shuffle, until the end of the block.
+
+    For many small questions: each would be a job of its own at every shuffle.
+    """
+    key = "spark.sql.adaptive.enabled"
+    before = spark.conf.get(key)
+    spark.conf.set(key, "false")
+    try:
+        yield
+    finally:
+        spark.conf.set(key, str(before))
+
+
 def without_history(frame: DataFrame) -> DataFrame:
     """The rows of `frame`, which is persisted, as a frame that plans know nothing more of.
 

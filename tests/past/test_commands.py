@@ -58,7 +58,7 @@ def test_history_is_one_document_and_its_end_is_shown(config: Path) -> None:
     found = document("history", "-c", str(config), "-n", "2")
     assert (found["total"], [run["run_id"] for run in found["runs"]]) == (4, ["other", "torn"])
     assert found["runs"][0] | {"catalogs": 0, "seconds": 0} == {
-        "run_id": "other", "state": "ended", "started_at": "2026-11-26T12:00:00+00:00", "seconds": 0,
+        "run_id": "other", "state": "ended", "died_in": None, "started_at": "2026-11-26T12:00:00+00:00", "seconds": 0,
         "commands": ["run"], "exit_code": 0, "verdict": "It ended with 0.", "configuration": "/conf/a.yaml",
         "namespaces": 1, "tables": 0, "views": 0, "blocking": 0, "warning": 3, "info": 1,
         "written": 4, "verified": True, "catalogs": 0, "pruned": False,

@@ -16,7 +16,6 @@ from nestsync.reports.facts import (
     CatalogFacts,
     CatalogRow,
     Digest,
-    ExpectationResult,
     FindingRow,
     MatrixExample,
     MatrixRow,
@@ -25,6 +24,7 @@ from nestsync.reports.facts import (
     Subject,
     TreeRow,
 )
+from nestsync.reports.settled import ExpectationResult
 
 STARTED = datetime(2026, 11, 28, 1, 2, 3, tzinfo=UTC)
 CATALOGS = (
@@ -169,6 +169,7 @@ def blocked() -> Digest:
         expectations=(
             ExpectationResult(
                 "inventory",
+                "catalogs-answered",
                 "every catalog answered",
                 Severity.BLOCKING,
                 True,
@@ -179,7 +180,8 @@ def blocked() -> Digest:
             ),
             ExpectationResult(
                 "inventory",
-                "every object could be read",
+                "tables-readable",
+                "every table and view could be read",
                 Severity.WARNING,
                 False,
                 283,
@@ -189,7 +191,8 @@ def blocked() -> Digest:
             ),
             ExpectationResult(
                 "names",
-                "no name has a blocking finding",
+                "separator-free",
+                "no name is in conflict with the separator",
                 Severity.BLOCKING,
                 False,
                 17,
@@ -264,6 +267,7 @@ def finished() -> Digest:
         expectations=(
             ExpectationResult(
                 "inventory",
+                "catalogs-answered",
                 "every catalog answered",
                 Severity.BLOCKING,
                 True,
@@ -274,6 +278,7 @@ def finished() -> Digest:
             ),
             ExpectationResult(
                 "reconciliation",
+                "target-equals-plan",
                 "the target holds what was planned",
                 Severity.BLOCKING,
                 True,

@@ -115,9 +115,9 @@ def test_a_rule_or_source_unknown_here_is_not_lost(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "tags"),
     [
-        pytest.param("every catalog answered", [], id="met"),
-        pytest.param("every object could be read", ["system-out"], id="warning-not-met"),
-        pytest.param("no name has a blocking finding", ["failure"], id="blocking-not-met"),
+        pytest.param("catalogs-answered", [], id="met"),
+        pytest.param("tables-readable", ["system-out"], id="warning-not-met"),
+        pytest.param("separator-free", ["failure"], id="blocking-not-met"),
     ],
 )
 def test_expectations_are_cases(name: str, tags: list[str], tmp_path: Path) -> None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import socket
+import sys
 import tempfile
+import urllib.request
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +19,14 @@ import jsonschema
 import pytest
 from pyspark.sql import SparkSession
 
+from nestsync.core.expectations import Settings, defaults
 from nestsync.core.findings import Severity
+from nestsync.history.choosing import Past
+from nestsync.history.records import RunRecord
 from nestsync.outcome import RunOutcome, StageOutcome
 from nestsync.reports import summary
-from nestsync.reports.facts import CatalogFacts, ExpectationResult, ReportFacts, ReportPaths
+from nestsync.reports.facts import CatalogFacts, ReportFacts, ReportPaths
+from nestsync.reports.settled import ExpectationResult
 from nestsync.stages.report import digest, write_reports
 from nestsync.stages.report import frames as streaming
 from tests.reports import frames
@@ -84,8 +92,8 @@ def troubled(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> R
     return write_reports(troubled_facts(spark), tmp_path_factory.mktemp("troubled") / "made" / "by it")
 
 
-def result(paths: ReportPaths, sentence: str) -> ExpectationResult:
-    (found,) = [r for r in paths.expectations if r.expectation == sentence]
+def result(paths: ReportPaths, name: str) -> ExpectationResult:
+    (found,) = [r for r in paths.expectations if r.name == name]
     return found
 
 
@@ -140,46 +148,49 @@ def test_the_tree_is_the_targets_with_findings_where_they_are(troubled: ReportPa
 
 
 @pytest.mark.parametrize(
-    ("sentence", "rows_seen", "example"),
+    ("name", "rows_seen", "example"),
     [
+        pytest.param("tables-readable", 2, r'hms ["hive","b"] "bad\u0026\u003Cb\u003E": no manifest', id="unreadable"),
         pytest.param(
-            "every object could be read",
-            7,
-            r'hms ["hive","b"] "bad\u0026\u003Cb\u003E": no manifest',
-            id="unreadable",
-        ),
-        pytest.param(
-            "no name has a blocking finding",
+            "separator-free",
             3,
             r'separator-conflict hms ["hive","\u003Cimg src=x onerror=alert(1)\u003E"]',
             id="blocking",
         ),
-        pytest.param("the target holds what was planned", 6, '["a"]: the target does not hold it', id="not-as-planned"),
+        pytest.param("target-equals-plan", 5, '["a"]: the target does not hold it', id="not-as-planned"),
     ],
 )
 def test_a_failing_expectation_fails_and_names_the_row(
-    troubled: ReportPaths, sentence: str, rows_seen: int, example: str
+    troubled: ReportPaths, name: str, rows_seen: int, example: str
 ) -> None:
-    found = result(troubled, sentence)
+    found = result(troubled, name)
     assert (found.success, found.rows, found.unexpected, found.examples) == (False, rows_seen, 1, (example,))
-    assert example in Page.read(troubled.html.parent / found.page).text
+    text = Page.read(troubled.html.parent / found.page).text
+    assert example in text
+    assert found.name in text
+    assert found.expectation in text
 
 
-def test_every_action_has_to_succeed(troubled: ReportPaths) -> None:
-    found = result(troubled, "every action succeeded")
-    assert sorted(found.examples) == [
-        'create_namespace ["a","b"] unknown',
-        'create_namespace ["d"] failed',
-        'create_namespace ["e"] pending',
-    ]
-    assert (found.unexpected, found.rows) == (3, 6)
-    assert result(troubled, "every catalog answered").success
+def test_every_format_tells_of_what_is_not_met(troubled: ReportPaths) -> None:
+    found = result(troubled, "actions-succeeded")
+    assert found.unexpected == 3
     assert {r.severity for r in troubled.failed_expectations} == {Severity.BLOCKING}
+    assert found.examples[0] in Page.read(troubled.html).text
+    (told,) = [each for each in json.loads(troubled.json.read_text())["expectations"] if each["name"] == found.name]
+    assert (told["success"], told["unexpected"]) == (False, 3)
+    (case,) = [each for each in ET.parse(troubled.junit).iter("testcase") if each.get("name") == found.name]
+    failure = case.find("failure")
+    assert failure is not None
+    assert found.examples[0] in (failure.text or "")
+    assert f"(`{found.name}`): 3 of 5 say otherwise, the first is" in troubled.markdown.read_text()
+    labels = '{expectation="actions-succeeded",severity="blocking",suite="reconciliation"}'
+    assert f"nestsync_expectation_met{labels} 0.0\n" in troubled.metrics.read_text()
+    assert f"nestsync_expectation_unexpected_rows{labels} 3.0\n" in troubled.metrics.read_text()
 
 
 def test_no_page_loads_anything_from_elsewhere(troubled: ReportPaths) -> None:
     pages = list(troubled.html.parent.rglob("*.html"))
-    assert len(pages) == 8  # ours, the index of the Data Docs, and two for each of three suites
+    assert len(pages) == 10  # ours, the index of the Data Docs, and two for each of four suites
     for path in pages:
         page = Page.read(path)
         assert page.remote == [], path
@@ -195,52 +206,67 @@ def test_the_page_shows_what_the_frames_hold(troubled: ReportPaths) -> None:
         assert said in text
 
 
-def test_a_run_without_trouble_meets_every_expectation(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_run_without_trouble_is_left_as_it_is(spark: SparkSession, tmp_path: Path) -> None:
     facts = replace(
         troubled_facts(spark),
         outcome=OUTCOME,
-        tables=frames.tables(spark, ("hms", ["hive", "b"], "t", None)),
-        findings=frames.findings(spark, ("missing-parent", "warning", ["hive", "b"])),
+        findings=frames.findings(spark, ("owner-conflict", "warning", ["hive", "b"])),
         actions=frames.actions(spark, ("1", "create_namespace", ["a"]), ("3", "noop", ["b"])),
         ledger=frames.ledger(spark, ("1", "intent", None), ("1", "applied", None), together=True),
         differences=frames.differences(spark),
     )
     paths = write_reports(facts, tmp_path)
-    assert [r.expectation for r in paths.expectations if not r.success] == []
-    assert len(paths.expectations) == 5
+    assert [r.name for r in paths.expectations if not r.success] == ["tables-readable"]  # a warning decides nothing
     assert paths.outcome == OUTCOME
     assert ET.parse(paths.junit).getroot().get("failures") == "0"
 
 
+STEADY = {"namespaces-steady": Settings(Severity.BLOCKING, max_fall=0.5, min_change=1)}
+BEFORE = RunRecord(
+    "r0", "ended", frames.AT, catalogs={"hms": {"role": "source", "system": "hms", "counts": {"namespaces": 9}}}
+)
+
+
 @pytest.mark.parametrize(
-    ("kind", "exit_code", "state"),
+    ("event", "exit_code", "said"),
     [
-        pytest.param("noop", 3, "Blocked", id="nothing-written"),
-        pytest.param("create_namespace", 4, "Partly", id="written"),
+        pytest.param(None, 3, "Nothing was written.", id="nothing-sent"),
+        pytest.param("applied", 4, "All is well. Not as expected: ", id="written"),
+        pytest.param("intent", 4, "All is well. Not as expected: ", id="sent-and-never-answered"),
     ],
 )
 @pytest.mark.proves("exit-3", "exit-4")
 def test_a_blocking_expectation_decides_the_exit_code(
-    spark: SparkSession, tmp_path: Path, kind: str, exit_code: int, state: str
+    spark: SparkSession, tmp_path: Path, event: str | None, exit_code: int, said: str
 ) -> None:
     facts = ReportFacts(
         outcome=OUTCOME,
         started_at=frames.AT,
-        findings=frames.findings(spark, ("separator-conflict", "blocking", ["hive", "a:b"])),
-        actions=frames.actions(spark, ("1", kind, ["a"])),
-        ledger=frames.ledger(spark, ("1", "applied", None)),
+        catalogs=CATALOGS,
+        namespaces=frames.namespaces(spark, ("source", "hms", ["hive", "b"])),
+        findings=frames.findings(spark),
+        actions=frames.actions(spark, ("1", "noop", ["a"])),
+        ledger=frames.ledger(spark, *([] if event is None else [("1", event, None)])),
+        past=Past((BEFORE,)),
+        expected=defaults() | STEADY,
     )
     paths = write_reports(facts, tmp_path)
     assert paths.outcome.exit_code == exit_code
-    assert "no name has a blocking finding" in paths.outcome.verdict
-    assert state in Page.read(paths.html).text
+    assert "(namespaces-steady: 1 of 1)" in paths.outcome.verdict
+    assert said in paths.outcome.verdict
+    page = Page.read(paths.html).text
+    assert "Not as expected" in page
+    assert paths.outcome.verdict in page
+    assert json.loads(paths.json.read_text())["exit_code"] == exit_code
+    assert f'nestsync_run_exit_code{{target="target"}} {exit_code}.0' in paths.metrics.read_text()
+    assert f"exit {exit_code}" in paths.markdown.read_text().splitlines()[0]
 
 
 def test_a_run_that_read_nothing_has_its_page(spark: SparkSession, tmp_path: Path) -> None:
     silent = replace(CATALOGS[0], error="connection refused by get_catalogs")
     outcome = replace(OUTCOME, exit_code=5, verdict="hms did not answer.", stages=())
     paths = write_reports(ReportFacts(outcome, frames.AT, catalogs=(silent, CATALOGS[1])), tmp_path)
-    found = result(paths, "every catalog answered")
+    found = result(paths, "catalogs-answered")
     assert (found.success, found.unexpected) == (False, 2)
     assert "hms: connection refused by get_catalogs" in found.examples
     assert "connection refused by get_catalogs" in Page.read(paths.html).text
@@ -256,7 +282,7 @@ def test_an_assessment_shows_the_sources_tree(spark: SparkSession, tmp_path: Pat
         (["hms", "hive", EVIL], "source", "1", "0"),
         (["hms", "hive", "b"], "source", "0", "1"),
     ]
-    assert {r.suite for r in paths.expectations} == {"inventory", "names"}
+    assert {r.suite for r in paths.expectations} == {"inventory", "names", "hierarchy"}
     assert not (tmp_path / "actions.csv").exists()
 
 
@@ -277,7 +303,7 @@ def test_rows_beyond_the_cap_are_in_the_csv_and_counted(
     assert document["findings"]["by_severity"]["blocking"] == document["findings"]["total"] == 23
     failure = next(ET.parse(paths.junit).getroot().iter("failure"))
     assert (failure.text or "").endswith("... and 3 more, all in findings.csv")
-    (names_result,) = [r for r in paths.expectations if r.suite == "names"]
+    names_result = result(paths, "separator-free")
     assert (names_result.unexpected, len(names_result.examples)) == (23, 20)
 
 
@@ -290,27 +316,53 @@ def test_a_second_report_replaces_the_first(spark: SparkSession, tmp_path: Path)
     assert "The check stage did not run" in Page.read(paths.html).text
 
 
+class Network:
+    """Refuses whatever leaves the machine, a name to look up included, below every library; lists what was tried."""
+
+    HERE = ("127.0.0.1", "::1", "localhost", None)
+
+    def __init__(self) -> None:
+        self.denied = False
+        self.tried: list[Any] = []
+        sys.addaudithook(self._heard)  # for good: a hook cannot be taken back
+
+    def _heard(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if not self.denied:
+            return
+        if event in ("socket.connect", "socket.sendto"):
+            address = arguments[1]
+            host = address[0] if isinstance(address, tuple) else None  # anything else stays on the machine
+        elif event in ("socket.getaddrinfo", "socket.gethostbyname"):
+            host = arguments[0]
+        else:
+            return
+        if host not in self.HERE:
+            self.tried.append((event, host))
+            raise OSError(f"no network here: {host}")
+
+
+@pytest.fixture(scope="module")
+def network() -> Network:
+    return Network()
+
+
 @pytest.fixture
-def no_network(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Refuse every connection that leaves the machine, and every name to look up; what was tried is listed."""
-    tried: list[Any] = []
-    connect, lookup = socket.socket.connect, socket.getaddrinfo
+def no_network(network: Network) -> Iterator[list[Any]]:
+    network.tried.clear()
+    network.denied = True
+    yield network.tried
+    network.denied = False
 
-    def guarded(self: socket.socket, address: Any) -> None:
-        if self.family != socket.AF_UNIX and address[0] not in ("127.0.0.1", "::1", "localhost"):
-            tried.append(address)
-            raise OSError(f"no network here: {address}")
-        connect(self, address)
 
-    def looked_up(host: Any, *args: Any, **more: Any) -> Any:
-        if host not in ("127.0.0.1", "::1", "localhost", None):
-            tried.append(host)
-            raise socket.gaierror(f"no network here: {host}")
-        return lookup(host, *args, **more)
-
-    monkeypatch.setattr(socket.socket, "connect", guarded)
-    monkeypatch.setattr(socket, "getaddrinfo", looked_up)
-    return tried
+def test_the_network_is_denied(no_network: list[Any]) -> None:
+    for attempt in (
+        lambda: socket.create_connection(("198.51.100.1", 80), timeout=1),
+        lambda: socket.getaddrinfo("example.org", 80),
+        lambda: urllib.request.urlopen("http://198.51.100.1/"),
+    ):
+        with pytest.raises(OSError, match="no network here"):
+            attempt()
+    assert len(no_network) == 3
 
 
 def test_nothing_is_sent_and_nothing_left_behind(
@@ -320,10 +372,28 @@ def test_nothing_is_sent_and_nothing_left_behind(
     scratch.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     monkeypatch.chdir(scratch)
-    facts = ReportFacts(OUTCOME, frames.AT, findings=frames.findings(spark, ("too-deep", "warning", ["hive", "a"])))
-    write_reports(facts, tmp_path / "report")
+    paths = write_reports(troubled_facts(spark), tmp_path / "report")
+    assert len({result.suite for result in paths.expectations}) == 4
     assert no_network == []
     assert list(scratch.iterdir()) == []
+
+
+_ADDRESS = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*://[^\s\"'<>)]+|\burl\((?!data:)[^)]*\)")
+OURS = (b"thrift://127.0.0.1:9083", b"http://127.0.0.1:8181", b"hive://127.0.0.1:9083")
+"""Where the catalogs are, which a report says."""
+NAMES_OF_FORMATS = (b"http://www.w3.org/", b"https://openlineage.io/spec/", b"https://github.com/OpenLineage/")
+"""Addresses that are names: nobody goes there."""
+
+
+def test_no_file_of_the_report_names_a_remote_address(troubled: ReportPaths) -> None:
+    found = {
+        (path.relative_to(troubled.html.parent).as_posix(), address)
+        for path in troubled.html.parent.rglob("*")
+        if path.is_file()
+        for address in _ADDRESS.findall(path.read_bytes())
+        if not address.startswith((*OURS, *NAMES_OF_FORMATS))
+    }
+    assert found == set()
 
 
 def test_frames_that_somebody_keeps_stay_kept(spark: SparkSession, tmp_path: Path) -> None:

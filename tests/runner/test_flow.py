@@ -17,10 +17,11 @@ from pyspark.sql import SparkSession
 from nestsync import runner
 from nestsync.config import Config, load
 from nestsync.core.checking import CheckContext
+from nestsync.core.expectations import EXPECTATIONS
 from nestsync.embedded.proxy import CountingProxy
 from nestsync.embedded.servers import IcebergRest
 from nestsync.errors import CatalogUnreachable, ConfigurationError
-from nestsync.history.records import read_history
+from nestsync.history.records import read_history, read_record
 from nestsync.names.separators import changes, read_separators
 from nestsync.names.tree import read_tree
 from nestsync.outcome import RunOutcome
@@ -282,3 +283,50 @@ def test_a_changed_configuration_needs_another_check(
     outcome = take(changed, "plan", run_id=checked.run_id)
     assert outcome.exit_code == ConfigurationError.exit_code
     assert "changed" in outcome.verdict
+
+
+@pytest.mark.parametrize(
+    ("new", "exit_code", "began"),
+    [
+        pytest.param((), 3, "Not as expected: ", id="before-a-write"),
+        pytest.param(
+            ("new",), 4, "The target is reconciled: 1 written and 2 namespaces verified. ", id="after-a-write"
+        ),
+    ],
+)
+@pytest.mark.proves("namespaces-steady", "exit-3", "exit-4")
+def test_a_blocking_expectation_decides_what_the_run_ends_with(
+    spark: SparkSession,
+    tmp_path: Path,
+    source: IcebergRest,
+    target: IcebergRest,
+    door: CountingProxy,
+    new: tuple[str, ...],
+    exit_code: int,
+    began: str,
+) -> None:
+    names = ("one", "two", "three", "four")
+    for name in names:
+        client(source).create_namespace((name,))
+    strict = "report: {expectations: {namespaces-steady: {severity: blocking, max_fall: 0.49, min_change: 1}}}"
+    config = configuration(tmp_path, source, door, strict)
+    assert take(config).exit_code == 0
+    for name in names[1:]:
+        client(source).drop_namespace((name,))
+    for name in new:
+        client(source).create_namespace((name,))
+
+    outcome = take(config)
+    assert (outcome.exit_code, outcome.verdict[: len(began)]) == (exit_code, began)
+    assert "(namespaces-steady: 1 of 1)" in outcome.verdict
+    assert outcome.next_steps == (EXPECTATIONS["namespaces-steady"].advice, f"nestsync run -c {config.path}")
+    record = read_record(RunFiles(config.workspace), outcome.run_id)
+    assert (record.exit_code, record.verdict) == (exit_code, outcome.verdict)
+
+    again = runner.run(config, "report", ("report",), outcome.run_id, None, QuietUi(), lambda question: True)
+    assert (again.exit_code, again.verdict) == (exit_code, outcome.verdict)
+    loose = configuration(tmp_path, source, door, strict.replace("blocking", "warning"))
+    mended = runner.run(loose, "report", ("report",), outcome.run_id, None, QuietUi(), lambda question: True)
+    assert mended.exit_code == 0
+    record = read_record(RunFiles(config.workspace), outcome.run_id)
+    assert (record.exit_code, record.verdict) == (0, mended.verdict)

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from nestsync.config.models import Config, PropertyKeys, SeparatorConfig
 from nestsync.config.problems import choices
+from nestsync.config.publishing import ExpectationConfig
 from nestsync.configfile import Loc
 from nestsync.core.capabilities import CAPABILITIES
 from nestsync.core.dialects import DIALECTS
+from nestsync.core.expectations import EXPECTATIONS, REASON
 from nestsync.core.findings import RULES, Severity
 
 Problems = Iterator[tuple[tuple[str | int, ...], str]]
@@ -25,6 +27,7 @@ def _found(config: Config) -> Problems:
     yield from _catalogs(config, names)
     yield from _references(config, names)
     yield from _severities(config.severities)
+    yield from _expectations(config.report.expectations)
     yield from _separator(config.separator)
     yield from _shared_keys(config.property_keys)
 
@@ -65,14 +68,35 @@ def _unknown(loc: tuple[str | int, ...], kind: str, name: str, known: tuple[str,
 
 
 def _severities(severities: Mapping[str, Severity]) -> Problems:
-    order = (Severity.INFO, Severity.WARNING, Severity.BLOCKING)
     for slug, severity in severities.items():
         yield from _unknown(("severities", slug), "rule", slug, tuple(RULES))
-        if slug in RULES and order.index(severity) < order.index(RULES[slug].severity):
+        if slug in RULES and severity.is_less_than(RULES[slug].severity):
             yield (
                 ("severities", slug),
                 f"{RULES[slug].severity} by default, and only raised here; lower it for one object under 'lowered'",
             )
+
+
+def _expectations(expectations: Mapping[str, ExpectationConfig]) -> Problems:
+    for name, config in expectations.items():
+        place = ("report", "expectations", name)
+        yield from _unknown(place, "expectation", name, tuple(EXPECTATIONS))
+        if name not in EXPECTATIONS:
+            continue
+        expected = EXPECTATIONS[name]
+        lowered = "severity" in config.said and config.severity.is_less_than(expected.severity)
+        for key in sorted(config.said.keys() - {*expected.keys, REASON}):
+            yield (*place, key), f"{name} takes no {key}; it takes {' and '.join(expected.keys)}"
+        if lowered and expected.decided:
+            stops = "the run itself stops at what it stands for; accept a finding for one object under 'lowered'"
+            yield (*place, "severity"), f"{expected.severity}, and not lowered: {stops}"
+        elif lowered and config.reason is None:
+            yield (
+                (*place, "severity"),
+                f"{expected.severity} by default: to lower it, say why with 'reason', which the report shows",
+            )
+        elif config.reason is not None and not lowered:
+            yield (*place, "reason"), f"nothing is lowered: {name} is {expected.severity} by default"
 
 
 def _separator(said: SeparatorConfig) -> Problems:

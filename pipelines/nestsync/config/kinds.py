@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeGuard
 
 from pydantic import AfterValidator, BeforeValidator, StringConstraints, ValidationInfo
 
-from nestsync.configfile import anchored
+from nestsync.configfile import anchored, described
 
 _ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 
@@ -31,12 +32,33 @@ def _address(text: str) -> str:
     return text
 
 
+def _part(value: object) -> object:
+    if not _is_number(value) or not 0 <= value <= 1:
+        raise ValueError(f"must be a part between 0 and 1, such as 0.95 for 95 %, not {described(value)}")
+    return value
+
+
+def _multiple(value: object) -> object:
+    if not _is_number(value) or not 0 <= value < math.inf:
+        raise ValueError(f"must be a part, 0 or more, such as 0.5 for half as much again, not {described(value)}")
+    return value
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    """YAML's yes and no are numbers to Python, and not to whoever wrote them."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 Text = Annotated[str, StringConstraints(min_length=1)]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]{0,127}$")]
 LocalPath = Annotated[Path, BeforeValidator(_local_path)]
 SparkText = Annotated[str, BeforeValidator(_spark_text)]
 Address = Annotated[str, AfterValidator(_address)]
 """Where something is on the web, without secrets in it."""
+Part = Annotated[float, BeforeValidator(_part)]
+"""A part of a whole."""
+Multiple = Annotated[float, BeforeValidator(_multiple)]
+"""A part, or more than once, of what there was."""
 
 
-__all__ = ["Address", "LocalPath", "Name", "SparkText", "Text"]
+__all__ = ["Address", "LocalPath", "Multiple", "Name", "Part", "SparkText", "Text"]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from operator import itemgetter
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
@@ -140,10 +140,14 @@ def _in_file(loc: tuple[str | int, ...]) -> tuple[str | int, ...]:
 def _fields_beside(loc: Loc, model: type[BaseModel] | None, data: object) -> Mapping[str, FieldInfo]:
     """The keys that could stand where the last step of `loc` does."""
     fields = _fields_of(model, data)
+    in_map = False
     for step in loc[:-1]:
         data = _inside(data, step)
-        if isinstance(step, str):
-            model = _model_in(fields[step].annotation) if step in fields else None
+        if in_map:  # the step is a name, and what stands under it is what the map is declared to hold
+            in_map = False
+        elif isinstance(step, str):
+            annotation = fields[step].annotation if step in fields else None
+            model, in_map = _model_in(annotation), get_origin(annotation) is dict
         fields = _fields_of(model, data)
     return fields
 

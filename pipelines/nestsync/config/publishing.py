@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field, field_validator
 
-from nestsync.config.kinds import Address, LocalPath, Text
+from nestsync.config.kinds import Address, LocalPath, Multiple, Part, Text
 from nestsync.config.problems import Section
+from nestsync.core.expectations import EXPECTATIONS, Settings
+from nestsync.core.findings import Severity
 
 
 class OpenLineageConfig(Section):
@@ -25,6 +28,28 @@ class OpenLineageConfig(Section):
     """The namespace of the job; its name is that of the configuration file."""
 
 
+class ExpectationConfig(Section):
+    """How strictly one expectation is held; `docs/expectations.md` lists them, and what each takes."""
+
+    severity: Severity = Severity.BLOCKING
+    """What it means where it is not met; `blocking` decides the exit code. Each has a default of its own."""
+    reason: Text | None = None
+    """Why the severity is lowered from its default, which the report shows; one is needed for that."""
+    mostly: Part = 1.0
+    """The least part of its rows that has to be as expected."""
+    max_fall: Part | None = 0.2
+    """By which part of what the last run counted a count may fall; null sets no limit."""
+    max_rise: Multiple | None = 1.0
+    """By which part of what the last run counted a count may rise (1.0: to twice as much); null sets no limit."""
+    min_change: int = Field(default=10, ge=0, strict=True)
+    """A change by fewer objects than this does not count."""
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What stands in the file, by key."""
+        return {key: getattr(self, key) for key in self.model_fields_set}
+
+
 class ReportConfig(Section):
     """Where reports go."""
 
@@ -36,6 +61,15 @@ class ReportConfig(Section):
     """A file ending in `.prom` in the folder of node_exporter's textfile collector, for the metrics."""
     openlineage: OpenLineageConfig = OpenLineageConfig()
     """Lineage events."""
+    expectations: dict[str, ExpectationConfig] = Field(default_factory=dict)
+    """Thresholds and severities by the name of the expectation: `namespaces-steady: {max_fall: 0.1}`."""
+
+    def expected(self) -> dict[str, Settings]:
+        """How strictly each expectation is held, by name."""
+        return {
+            name: expected.settings(self.expectations[name].said if name in self.expectations else {})
+            for name, expected in EXPECTATIONS.items()
+        }
 
     @field_validator("metrics_file")
     @classmethod
@@ -81,4 +115,4 @@ class HistoryConfig(Section):
     """Keys of properties that change whenever data is written, which is no change of the object."""
 
 
-__all__ = ["HistoryConfig", "OpenLineageConfig", "ReportConfig", "RetentionConfig"]
+__all__ = ["ExpectationConfig", "HistoryConfig", "OpenLineageConfig", "ReportConfig", "RetentionConfig"]

@@ -15,6 +15,11 @@ class Severity(StrEnum):
     WARNING = "warning"
     INFO = "info"
 
+    def is_less_than(self, other: Severity) -> bool:
+        """Whether this matters less than `other`."""
+        order = tuple(Severity)  # most severe first
+        return order.index(self) > order.index(other)
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:

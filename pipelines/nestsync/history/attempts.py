@@ -1,4 +1,4 @@
-"""What a command says of itself while it takes a run through stages: a line when it begins, a line when it ends.
+"""What a command says of itself while it takes a run through stages: a line when it begins, a stage, its end.
 
 ``history/<run_id>.jsonl`` in the workspace is only ever appended to, by any number of processes, and survives the
 run's own rows. A process that dies leaves a beginning without an end, and gives its lock back: that is how a run that
@@ -25,7 +25,7 @@ from nestsync.outcome import RunOutcome
 from nestsync.runfiles import RunFiles, checked_run_id
 
 FOLDER = "history"
-BEGUN, ENDED = "begun", "ended"
+BEGUN, STAGE, ENDED = "begun", "stage", "ended"
 INTERRUPTED = 130
 
 
@@ -37,6 +37,10 @@ class Attempt:
     name: str = field(default_factory=lambda: token_hex(4))
     began: float = field(default_factory=time.monotonic)
     told: dict[str, Any] = field(default_factory=dict)
+
+    def stage(self, stage: str) -> None:
+        """Say that `stage` begins: where the process dies, that is where it was."""
+        _append(self.file, {"event": STAGE, "attempt": self.name, "at": _now(), "stage": stage})
 
     def tell(self, outcome: RunOutcome, catalogs: Mapping[str, Mapping[str, Any]]) -> None:
         """Keep `outcome`, and what the run's inventory holds by catalog, for when the block ends."""
@@ -135,4 +139,14 @@ def _lock_file(files: RunFiles, run_id: str) -> Path:
     return files.root / "locks" / f"run-{checked_run_id(run_id)}.lock"
 
 
-__all__ = ["BEGUN", "ENDED", "FOLDER", "Attempt", "attempt", "history_file", "is_under_way", "kept_from_others"]
+__all__ = [
+    "BEGUN",
+    "ENDED",
+    "FOLDER",
+    "STAGE",
+    "Attempt",
+    "attempt",
+    "history_file",
+    "is_under_way",
+    "kept_from_others",
+]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from nestsync.errors import ConfigurationError, RunNotFound
-from nestsync.history.records import RunRecord, read_history
+from nestsync.history.records import DIED, UNDER_WAY, RunRecord, read_history
 from nestsync.runfiles import RunFiles
 
 TREND = 30
@@ -50,6 +50,22 @@ def _recent(files: RunFiles, said: str, known: Sequence[RunRecord]) -> RunRecord
     return inventoried[-wanted]
 
 
+def demand_inventory(files: RunFiles, run: RunRecord, purpose: str) -> None:
+    """Raise `RunNotFound` where `run` has no inventory, which says why there is nothing to `purpose`."""
+    if run.has_rows:
+        return
+    what, hint = f"has no inventory, so there is nothing to {purpose}", "`nestsync history` lists the runs"
+    if run.pruned:
+        what, hint = "was removed, and only its line in the history is left", "retention says how long runs are kept"
+    elif run.state == DIED:
+        what = f"died before its inventory was read, so there is nothing to {purpose}"
+    elif run.state == UNDER_WAY:
+        what, hint = "is still reading its inventory", "wait until it has ended"
+    elif run.verdict:
+        what = f"{what}; it ended so: {run.verdict}"
+    raise RunNotFound(f"run {run.run_id} {what}", where=str(files.root), hint=hint)
+
+
 def previous_of(run: RunRecord, records: Sequence[RunRecord]) -> RunRecord | None:
     """The latest run before `run` that has an inventory with a source in common."""
     earlier = [
@@ -85,4 +101,4 @@ def _order(record: RunRecord) -> tuple[datetime, str]:
     return record.started_at, record.run_id
 
 
-__all__ = ["TREND", "Past", "choose", "past_of", "previous_of"]
+__all__ = ["TREND", "Past", "choose", "demand_inventory", "past_of", "previous_of"]

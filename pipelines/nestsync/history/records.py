@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from nestsync.errors import SummaryUnreadable
-from nestsync.history.attempts import BEGUN, ENDED, FOLDER, is_under_way
-from nestsync.runfiles import RunFiles, checked_run_id
+from nestsync.history.attempts import BEGUN, ENDED, FOLDER, STAGE, history_file, is_under_way
+from nestsync.runfiles import RunFiles
 
 UNDER_WAY, DIED, FINISHED, UNKNOWN = "under way", "died", "ended", "unknown"
 _DATED = re.compile(r"(\d{8}T\d{6})(?![0-9])")
@@ -49,6 +48,8 @@ class RunRecord:
     """By catalog of the inventory: ``role``, ``system`` and ``counts``."""
     stages: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """What each stage counted when it ran last."""
+    died_in: str | None = None
+    """The stage in which its last command died; None where it did not, or nobody knows."""
     pruned: bool = False
     """Whether its rows and files were removed."""
 
@@ -90,6 +91,7 @@ class RunRecord:
         return {
             "run_id": self.run_id,
             "state": self.state,
+            "died_in": self.died_in,
             "started_at": self.started_at.isoformat(),
             "seconds": self.seconds,
             "commands": list(self.commands),
@@ -123,14 +125,15 @@ def read_history(files: RunFiles) -> list[RunRecord]:
 
 def read_record(files: RunFiles, run_id: str) -> RunRecord:
     """What is known of `run_id`, which need not be there."""
-    lines = list(_lines(files.root / FOLDER / f"{checked_run_id(run_id)}.jsonl"))
+    lines = list(read_lines(files, run_id))
     begun = [line for line in lines if line.get("event") == BEGUN]
     ended = [line for line in lines if line.get("event") == ENDED]
     summary, problem = _summary(files, run_id)
     last = ended[-1] if ended else {}
+    state = _state(files, run_id, begun, ended)
     return RunRecord(
         run_id=run_id,
-        state=_state(files, run_id, begun, ended),
+        state=state,
         started_at=_started(files, run_id, begun),
         seconds=sum(_number(line.get("seconds")) for line in ended) if ended else None,
         commands=tuple(dict.fromkeys(str(line.get("command")) for line in begun)),
@@ -141,17 +144,26 @@ def read_record(files: RunFiles, run_id: str) -> RunRecord:
         naming=_text(_facts(summary, "check").get("naming")),
         catalogs=_catalogs(ended, summary),
         stages=_stages(ended, summary),
+        died_in=last_stage(lines, begun[-1].get("attempt")) if state == DIED else None,
         pruned=bool(begun) and summary is None and not problem and bool(_catalogs(ended, None)),
     )
 
 
-def _lines(file: Path) -> Iterator[dict[str, Any]]:
+def read_lines(files: RunFiles, run_id: str) -> Iterator[dict[str, Any]]:
+    """Every whole line of what the commands of `run_id` said."""
+    file = history_file(files, run_id)
     with suppress(FileNotFoundError), file.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
             with suppress(ValueError):  # the last line of a process that died may be torn
                 said = json.loads(line)
                 if isinstance(said, dict):
                     yield said
+
+
+def last_stage(lines: Sequence[Mapping[str, Any]], attempt: object) -> str | None:
+    """The stage that `attempt` began last, where it said so."""
+    said = [line.get("stage") for line in lines if line.get("event") == STAGE and line.get("attempt") == attempt]
+    return said[-1] if said and isinstance(said[-1], str) else None
 
 
 def _summary(files: RunFiles, run_id: str) -> tuple[dict[str, Any] | None, str]:
@@ -240,6 +252,8 @@ __all__ = [
     "UNDER_WAY",
     "UNKNOWN",
     "RunRecord",
+    "last_stage",
     "read_history",
+    "read_lines",
     "read_record",
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from nestsync.errors import RunNotFound
+from nestsync.history.endings import WITHOUT_A_WORD
 from nestsync.history.records import DIED, FINISHED, SEVERITIES, UNDER_WAY, RunRecord, read_history
 from nestsync.runfiles import RunFiles
 from nestsync.ui import print_table, visible, write_line
@@ -32,7 +33,7 @@ class History:
         if self.total > len(self.runs):
             write_line(stream, f"{self.total - len(self.runs):,} earlier runs: --limit N shows more")
         latest = self.runs[-1]
-        write_line(stream, visible(f"the latest, {latest.run_id}: {latest.verdict or _without_verdict(latest)}"))
+        write_line(stream, visible(f"the latest, {latest.run_id}: {_said(latest)}"))
 
     def as_json(self) -> dict[str, Any]:
         """The runs, oldest first."""
@@ -68,12 +69,13 @@ def _row(run: RunRecord) -> Sequence[str]:
     )
 
 
-def _without_verdict(run: RunRecord) -> str:
+def _said(run: RunRecord) -> str:
+    """What the run came to; what its earlier commands said is no word on one that is under way, or died."""
     if run.state == UNDER_WAY:
         return "under way"
     if run.state == DIED:
-        return "it began, and its process ended without a word"
-    return "an older version did not keep what it ended with"
+        return f"it began, and {WITHOUT_A_WORD}" + ("" if run.died_in is None else f", in {run.died_in}")
+    return run.verdict or "an older version did not keep what it ended with"
 
 
 def _ending(run: RunRecord) -> str:

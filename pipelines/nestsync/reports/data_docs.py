@@ -17,7 +17,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from nestsync.reports import templates
-from nestsync.reports.facts import ExpectationResult
+from nestsync.reports.settled import ExpectationResult
 
 VALIDATIONS = "validations"
 _REMOTE = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)

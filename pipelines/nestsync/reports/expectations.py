@@ -15,23 +15,30 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
+from nestsync.core.expectations import Expected, Settings
 from nestsync.core.findings import Severity
 from nestsync.reports import data_docs
-from nestsync.reports.facts import ExpectationResult
+from nestsync.reports.settled import ExpectationResult
 
 FOLDER = "data_docs"
 EXAMPLES = 20
 """How many unexpected rows a result names."""
+ABOUT = "about"
+"""The column of a suite's frame that says what a row is about, where its rows are not all of one kind."""
 _SEVERITIES = {Severity.BLOCKING: "critical", Severity.WARNING: "warning", Severity.INFO: "info"}
 
 
 @dataclass(frozen=True, slots=True)
-class Expectation:
-    """`column` is null in every row; where it is not, it says what is unexpected. `sentence` says it for people."""
+class Held:
+    """One expectation as it is held: the column called by its name is null in every row that is as expected.
 
-    column: str
-    sentence: str
-    severity: Severity
+    Where it is not null, it says what is unexpected.
+    """
+
+    expected: Expected
+    settings: Settings
+    about: str | None = None
+    """It is about the rows with this in the column `ABOUT` alone; None for all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,7 @@ class Suite:
 
     name: str
     frame: DataFrame
-    expectations: tuple[Expectation, ...]
+    held: tuple[Held, ...]
 
 
 def load_ahead() -> None:
@@ -56,7 +63,8 @@ def _load() -> None:
 def validate(suites: Sequence[Suite], folder: Path) -> tuple[ExpectationResult, ...]:
     """Hold every frame to its suite and write the Data Docs into ``data_docs`` of `folder`, replacing older ones.
 
-    Two Spark jobs a suite and one an expectation; what comes to the driver is at most `EXAMPLES` texts each.
+    A Spark job or two a suite and one an expectation, so that the frames had better be persisted; what comes to the
+    driver is at most `EXAMPLES` texts each.
     """
     import great_expectations as gx
 
@@ -69,7 +77,7 @@ def validate(suites: Sequence[Suite], folder: Path) -> tuple[ExpectationResult, 
         found = _run(context, source, suite)
         page = f"{FOLDER}/{data_docs.page_of(suite.name)}"
         by_column = {outcome.expectation_config.kwargs["column"]: outcome for outcome in found.results}
-        results += (_result(suite, expected, by_column[expected.column], page) for expected in suite.expectations)
+        results += (_result(held, by_column[held.expected.name], page) for held in suite.held)
     context.build_data_docs(build_index=False)
     data_docs.localise(docs, results)
     return tuple(results)
@@ -100,12 +108,17 @@ def _run(context: Any, source: Any, suite: Suite) -> Any:
     import great_expectations as gx
     from great_expectations.expectations.core.expect_column_values_to_be_null import ExpectColumnValuesToBeNull
     from great_expectations.expectations.metadata_types import FailureSeverity
+    from great_expectations.expectations.row_conditions import Column
 
     expected = [
         ExpectColumnValuesToBeNull(
-            column=part.column, severity=FailureSeverity(_SEVERITIES[part.severity]), notes=part.sentence
+            column=part.expected.name,
+            mostly=part.settings.mostly,
+            row_condition=None if part.about is None else Column(ABOUT) == part.about,
+            severity=FailureSeverity(_SEVERITIES[part.settings.severity]),
+            description=_sentence(part),
         )
-        for part in suite.expectations
+        for part in suite.held
     ]
     batch = source.add_dataframe_asset(suite.name).add_batch_definition_whole_dataframe("run")
     held = context.suites.add(gx.ExpectationSuite(name=suite.name, expectations=expected))
@@ -118,20 +131,29 @@ def _run(context: Any, source: Any, suite: Suite) -> Any:
     )
 
 
-def _result(suite: Suite, expected: Expectation, outcome: Any, page: str) -> ExpectationResult:
-    result = outcome.result
+def _sentence(part: Held) -> str:
+    """What Data Docs say of it, where they would say that values are null."""
+    mostly = part.settings.mostly
+    return part.expected.sentence + (f", but for {1 - mostly:.3g} of them at most" if mostly < 1 else "")
+
+
+def _result(held: Held, outcome: Any, page: str) -> ExpectationResult:
+    expected, settings, result = held.expected, held.settings, outcome.result
     if outcome.exception_info and outcome.exception_info.get("raised_exception"):
-        raise RuntimeError(f"{suite.name}: {expected.column}: {outcome.exception_info['exception_message']}")
+        raise RuntimeError(f"{expected.suite}: {expected.name}: {outcome.exception_info['exception_message']}")
     return ExpectationResult(
-        suite=suite.name,
+        suite=expected.suite,
+        name=expected.name,
         expectation=expected.sentence,
-        severity=expected.severity,
+        severity=settings.severity,
         success=bool(outcome.success),
         rows=result["element_count"],
         unexpected=result["unexpected_count"] or 0,
         examples=tuple(result["partial_unexpected_list"]),
         page=page,
+        mostly=settings.mostly,
+        reason=settings.reason,
     )
 
 
-__all__ = ["FOLDER", "Expectation", "Suite", "load_ahead", "validate"]
+__all__ = ["ABOUT", "EXAMPLES", "FOLDER", "Held", "Suite", "load_ahead", "validate"]

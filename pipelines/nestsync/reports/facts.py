@@ -7,7 +7,7 @@ shows. Nothing here grows with a catalog.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -15,12 +15,13 @@ from typing import Generic, TypeVar
 
 from pyspark.sql import DataFrame
 
-from nestsync.core.findings import Severity
+from nestsync.core.expectations import Settings, defaults
 from nestsync.core.identifiers import Levels
 from nestsync.history.choosing import Past
 from nestsync.history.records import RunRecord
 from nestsync.outcome import RunOutcome
 from nestsync.reports.changes import Changes
+from nestsync.reports.settled import ExpectationResult, blocking_failures
 
 Row = TypeVar("Row")
 
@@ -106,6 +107,8 @@ class ReportFacts:
     past: Past = field(default_factory=Past)
     compared: Compared | None = None
     """None where there is no earlier run to compare with."""
+    expected: Mapping[str, Settings] = field(default_factory=defaults)
+    """How strictly each expectation is held, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,11 @@ class CatalogRow:
     """How many by kind: ``namespace``, ``table``, ``view``."""
     unread: Mapping[str, int] = field(default_factory=dict)
     """How many by status, where it is not ``ok``."""
+
+    @property
+    def holds_nothing(self) -> bool:
+        """Whether it is a source that answered, and with nothing."""
+        return self.answered and self.catalog.role == "source" and not any(self.objects.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,21 +220,6 @@ class RuleCase:
 
 
 @dataclass(frozen=True, slots=True)
-class ExpectationResult:
-    """One expectation of Great Expectations, over all rows of its frame."""
-
-    suite: str
-    expectation: str
-    severity: Severity
-    success: bool
-    rows: int
-    unexpected: int
-    examples: tuple[str, ...]
-    page: str
-    """Its page in the Data Docs, relative to the report's folder."""
-
-
-@dataclass(frozen=True, slots=True)
 class Digest:
     """Everything that the writers show, bounded, and without Spark."""
 
@@ -259,7 +252,7 @@ class Digest:
 class ReportPaths:
     """Where the report is, and what it says the run ended with.
 
-    `outcome` is that of the facts, unless a blocking expectation failed in a run without any other complaint.
+    `outcome` is that of the facts, unless a blocking expectation is not met (see `settled`).
     """
 
     html: Path
@@ -280,11 +273,6 @@ class ReportPaths:
         return blocking_failures(self.expectations)
 
 
-def blocking_failures(results: Iterable[ExpectationResult]) -> tuple[ExpectationResult, ...]:
-    """Those of `results` that decide the exit code."""
-    return tuple(result for result in results if not result.success and result.severity is Severity.BLOCKING)
-
-
 __all__ = [
     "ActionRow",
     "Capped",
@@ -292,7 +280,6 @@ __all__ = [
     "CatalogRow",
     "Compared",
     "Digest",
-    "ExpectationResult",
     "FindingRow",
     "MatrixExample",
     "MatrixRow",
@@ -302,5 +289,4 @@ __all__ = [
     "SeparatorRow",
     "Subject",
     "TreeRow",
-    "blocking_failures",
 ]

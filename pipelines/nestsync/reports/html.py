@@ -15,6 +15,7 @@ from markupsafe import Markup
 from nestsync.core.findings import RULES, Severity
 from nestsync.reports import matrix, templates, trend
 from nestsync.reports.facts import Digest
+from nestsync.reports.settled import blocking_failures, unsaid
 from nestsync.reports.tree import TreeNode, nodes, state
 
 FILE = "index.html"
@@ -44,6 +45,8 @@ _STATES = {
     5: _State("Unreachable", "bad"),
     6: _State("Out of date", "warn"),
 }
+_UNEXPECTED = _State("Not as expected", "bad")
+"""Every stage went well, and a blocking expectation is not met."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ def render(digest: Digest) -> str:
         .render(
             digest=digest,
             outcome=digest.outcome,
-            state=_STATES.get(digest.outcome.exit_code, _STATES[1]),
+            state=_state(digest),
             planned=_planned(digest.action_counts),
             outcomes=_outcomes(digest.action_counts),
             tones=_TONES,
@@ -99,6 +102,13 @@ def render(digest: Digest) -> str:
             script=Markup(script),  # noqa: S704
         )
     )
+
+
+def _state(digest: Digest) -> _State:
+    done = all(stage.status == "ok" for stage in digest.outcome.stages)
+    if done and digest.outcome.exit_code in (3, 4) and unsaid(blocking_failures(digest.expectations)):
+        return _UNEXPECTED
+    return _STATES.get(digest.outcome.exit_code, _STATES[1])
 
 
 def _digest(script: str) -> str:

@@ -11,7 +11,8 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from nestsync.core.findings import RULES, Severity
-from nestsync.reports.facts import Digest, ExpectationResult, FindingRow, RuleCase
+from nestsync.reports.facts import Digest, FindingRow, RuleCase
+from nestsync.reports.settled import ExpectationResult
 from nestsync.reports.text import subject_text, xml_text
 
 FILE = "junit.xml"
@@ -91,14 +92,22 @@ def _expectations(results: Sequence[ExpectationResult]) -> list[ET.Element]:
     for name in dict.fromkeys(result.suite for result in results):
         cases = []
         for result in (r for r in results if r.suite == name):
-            case = _case(f"nestsync.expectations.{name}", result.expectation)
+            case = _case(f"nestsync.expectations.{name}", result.name)
             if not result.success:
                 tag = "failure" if result.severity is Severity.BLOCKING else "system-out"
-                text = "\n".join(result.examples)
-                _tell(case, tag, f"{result.unexpected} of {result.rows} rows ({result.severity})", text)
+                told = f"not met ({result.severity}): {result.expectation}; {result.unexpected} of {result.rows} rows"
+                _tell(case, tag, told, "\n".join(_not_met(result)))
             cases.append(case)
         suites.append(_suite(f"expectations: {name}", cases))
     return suites
+
+
+def _not_met(result: ExpectationResult) -> Iterable[str]:
+    if result.reason is not None:
+        yield f"lowered, for {result.reason}"
+    yield from result.examples
+    if result.unexpected > len(result.examples):
+        yield f"... and {result.unexpected - len(result.examples)} more"
 
 
 def _suite(name: str, cases: Sequence[ET.Element]) -> ET.Element:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from nestsync.core.findings import Severity
 from nestsync.reports.facts import Digest, RuleCase
+from nestsync.reports.settled import ExpectationResult
 from nestsync.reports.text import plain, subject_text
 from nestsync.reports.tree import state
 
@@ -106,10 +107,14 @@ def _expectations(digest: Digest) -> Iterator[str]:
     failed = [result for result in digest.expectations if not result.success]
     if failed:
         yield "**Expectations that are not met**"
-        yield "\n".join(
-            f"- {sentence(result.expectation)} ({result.severity}): {result.unexpected:,} of {result.rows:,}"
-            for result in failed
-        )
+        yield "\n".join(map(_not_met, sorted(failed, key=lambda result: list(Severity).index(result.severity))))
+
+
+def _not_met(result: ExpectationResult) -> str:
+    line = f"- {result.severity}: {sentence(result.expectation)} ({code(result.name)})"
+    first = f", the first is {code(result.examples[0])}" if result.examples else ""
+    lowered = f"; lowered, for {sentence(result.reason)}" if result.reason is not None else ""
+    return f"{line}: {result.unexpected:,} of {result.rows:,} say otherwise{first}{lowered}"
 
 
 def _history(digest: Digest) -> Iterator[str]:

@@ -19,6 +19,7 @@ from prometheus_client.registry import Collector
 from nestsync import __version__
 from nestsync.core.findings import RULES
 from nestsync.reports.facts import Digest
+from nestsync.reports.settled import ExpectationResult
 from nestsync.reports.text import plain
 
 FILE = "metrics.prom"
@@ -48,6 +49,7 @@ METERS = (
     Meter("catalog_objects_unread", "What could not be read, by status.", ("catalog", "role", "status")),
     Meter("findings", "Findings of the check.", ("source", "rule", "severity")),
     Meter("actions", "Actions of the plan and what became of them.", ("target", "kind", "outcome")),
+    Meter("expectation_met", "1 where the expectation is met.", ("suite", "expectation", "severity")),
     Meter("expectation_unexpected_rows", "Rows that are not as expected.", ("suite", "expectation", "severity")),
 )
 """Every metric; ``docs/machines.md`` is generated from here."""
@@ -108,11 +110,13 @@ def _values(digest: Digest) -> Mapping[str, Iterable[Sample]]:
         **_catalogs(digest),
         "findings": _findings(digest),
         "actions": [((target, kind, end), count) for (kind, end), count in sorted(digest.action_counts.items())],
-        "expectation_unexpected_rows": [
-            ((result.suite, result.expectation, str(result.severity)), result.unexpected)
-            for result in digest.expectations
-        ],
+        "expectation_met": [(_expectation(result), result.success) for result in digest.expectations],
+        "expectation_unexpected_rows": [(_expectation(result), result.unexpected) for result in digest.expectations],
     }
+
+
+def _expectation(result: ExpectationResult) -> tuple[str, ...]:
+    return result.suite, result.name, str(result.severity)
 
 
 def _target(digest: Digest) -> str:

@@ -52,12 +52,15 @@ def document(digest: Digest) -> dict[str, Any]:
         "expectations": [
             {
                 "suite": result.suite,
+                "name": result.name,
                 "expectation": result.expectation,
                 "severity": str(result.severity),
                 "success": result.success,
                 "rows": result.rows,
                 "unexpected": result.unexpected,
                 "examples": list(result.examples),
+                "mostly": result.mostly,
+                "reason": result.reason,
             }
             for result in digest.expectations
         ],

@@ -9,26 +9,29 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from secrets import token_hex
 
 from pyspark.sql import DataFrame, SparkSession
 
 from nestsync import __version__
 from nestsync.config import Config
-from nestsync.errors import NestsyncError, RunNotFound
-from nestsync.history.attempts import attempt
+from nestsync.errors import NestsyncError
+from nestsync.history.attempts import Attempt, attempt
+from nestsync.history.endings import Ending, read_ending
 from nestsync.history.retention import Retention
 from nestsync.outcome import RunOutcome, StageOutcome
 from nestsync.reports.expectations import load_ahead
-from nestsync.runfiles import RunFiles, checked_run_id
+from nestsync.runfiles import RunFiles
+from nestsync.runner.choosing import run_to_take
 from nestsync.runner.context import RunContext, demand
-from nestsync.runner.outcomes import next_steps, verdict
+from nestsync.runner.outcomes import next_steps, not_met, verdict
 from nestsync.runner.progress import watched
 from nestsync.runner.pruning import prune
 from nestsync.runner.reading import checked, inventory
 from nestsync.runner.reporting import publishing, report, report_stopped
+from nestsync.runner.standing import standing
 from nestsync.runner.writing import applied, planned, verified
 from nestsync.schemas import RUN_FIELDS, contract
 from nestsync.session import open_session, our_errors
@@ -68,7 +71,7 @@ def run(
     does not answer.
     """
     files = RunFiles(config.workspace)
-    taken = _run_id(files, run_id, new=stages[0] == BEGINS)
+    taken = run_to_take(files, run_id, new=stages[0] == BEGINS)
     if "report" in stages:
         publishing(config)  # a key that is not there is said before the work, and not after it
     if stages[0] in STANDS_ON:  # said now, and not after Spark has started
@@ -88,10 +91,11 @@ def run(
         confirm=confirm,
         with_target=config.target is not None and command != "assess",
     )
+    ending = read_ending(files, taken) if tuple(stages) == ("report",) else None
     facts = {"command": command, "stages": stages, "configuration": str(config.path), "version": __version__}
     try:
         with attempt(files, taken, **facts) as begun:
-            outcome = _Pass(context, stages, sources).take()
+            outcome = _Pass(context, stages, sources, begun, ending).take()
             begun.tell(outcome, context.facts(BEGINS))
             if outcome.report is not None:
                 _prune(context)
@@ -118,30 +122,28 @@ def prepare(stages: Sequence[str]) -> None:
         load_ahead()
 
 
-def _run_id(files: RunFiles, wanted: str | None, *, new: bool) -> str:
-    if wanted is not None:
-        if not new:
-            files.summary(wanted)  # raises for a run that is not there
-        return checked_run_id(wanted)
-    if new:
-        return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{token_hex(3)}"
-    known = files.run_ids()
-    if not known:
-        raise RunNotFound("there is no run yet", where=str(files.root), hint="begin with `nestsync inventory`")
-    return known[-1]
-
-
 class _Pass:
     """One process's way through the stages of a run."""
 
-    def __init__(self, context: RunContext, stages: Sequence[str], sources: Sequence[str] | None) -> None:
+    def __init__(
+        self,
+        context: RunContext,
+        stages: Sequence[str],
+        sources: Sequence[str] | None,
+        begun: Attempt,
+        ending: Ending | None,
+    ) -> None:
         self.context = context
         self.stages = stages
         self.sources = sources
+        self.begun = begun
+        self.ending = ending
         self.outcomes: list[StageOutcome] = []
         self.exit_code = 0
         self.report: Path | None = None
         self.stopped: NestsyncError | None = None
+        self.settled: RunOutcome | None = None
+        """What the report says that the run ended with; from then on, nothing else does."""
 
     def take(self) -> RunOutcome:
         with ThreadPoolExecutor(1) as aside:  # while the first stage waits for others
@@ -167,6 +169,7 @@ class _Pass:
 
     def _stage(self, stage: str) -> None:
         started = time.monotonic()
+        self.begun.stage(stage)
         doing = self._doing(stage)
         self.context.ui.stage_started(stage, doing)
         try:
@@ -214,16 +217,17 @@ class _Pass:
 
     def _report(self) -> None:
         started = time.monotonic()
+        self.begun.stage("report")
         self.context.ui.stage_started("report", DOING["report"])
         with watched(self.context.spark, self.context.ui, DOING["report"]):
-            paths = report(self.context, self._outcome())
+            paths = report(self.context, self._outcome() if self.ending is None else self._as_it_stands(self.ending))
         self.report = paths.html
         self._warn(paths.problems)
-        failed = paths.failed_expectations
-        wrote = any(stage.stage == "apply" and stage.counts.get("applied") for stage in self.outcomes)
-        if failed and self.exit_code == 0:
-            self.exit_code = 4 if wrote else 3
-        counts = {"expectations": len(paths.expectations), "failed": len(failed)}
+        self.settled = paths.outcome
+        self.exit_code = paths.outcome.exit_code
+        for line in not_met(paths.failed_expectations):
+            self.context.ui.note(line)
+        counts = {"expectations": len(paths.expectations), "failed": len(paths.failed_expectations)}
         self._finished(StageOutcome("report", "ok", time.monotonic() - started, counts))
 
     def _warn(self, problems: Sequence[str]) -> None:
@@ -234,27 +238,41 @@ class _Pass:
         self.outcomes.append(outcome)
         self.context.ui.stage_finished(outcome)
 
+    def _as_it_stands(self, ending: Ending) -> RunOutcome:
+        """How the run went that this command only reports on."""
+        with our_errors():
+            code, said, following = standing(self.context, ending)
+        if following is None:
+            following = self._next_steps(ending.stages, code)
+        return replace(self._outcome(), exit_code=code, verdict=said, stages=ending.stages, next_steps=tuple(following))
+
     def _outcome(self) -> RunOutcome:
         context = self.context
-        check = context.facts("check")
+        if self.settled is not None:
+            return replace(self.settled, stages=tuple(self.outcomes), report=self.report)
         return RunOutcome(
             run_id=context.run_id,
             command=context.command,
             exit_code=self.exit_code,
-            verdict=verdict(self.outcomes, self.exit_code),
+            verdict=verdict(self.outcomes, self.exit_code, empty=context.is_empty),
             stages=tuple(self.outcomes),
-            next_steps=next_steps(
-                exit_code=self.exit_code,
-                run_id=context.run_id,
-                config=str(context.config.path),
-                stages=self.outcomes,
-                separators=check.get("separators", ()),
-                enabled_with=context.unwanted_change,
-                unread=[catalog.name for catalog in context.catalogs() if catalog.name not in context.facts(BEGINS)],
-            ),
+            next_steps=self._next_steps(self.outcomes, self.exit_code),
             report=self.report,
             plan_hash=context.facts("plan").get("hash"),
             error=self.stopped,
+        )
+
+    def _next_steps(self, stages: Sequence[StageOutcome], exit_code: int) -> tuple[str, ...]:
+        context, check = self.context, self.context.facts("check")
+        return next_steps(
+            exit_code=exit_code,
+            run_id=context.run_id,
+            config=str(context.config.path),
+            stages=stages,
+            empty=context.is_empty,
+            separators=check.get("separators", ()),
+            enabled_with=context.unwanted_change,
+            unread=[catalog.name for catalog in context.catalogs() if catalog.name not in context.facts(BEGINS)],
         )
 
     def _record(self, outcomes: Sequence[StageOutcome]) -> None:

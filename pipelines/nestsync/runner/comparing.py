@@ -10,10 +10,12 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 
 from nestsync.catalogs.records import SCHEMAS
-from nestsync.errors import ConfigurationError, RunNotFound
+from nestsync.errors import ConfigurationError
+from nestsync.history.choosing import demand_inventory
 from nestsync.history.records import RunRecord
 from nestsync.reports.changes import Changes, catalogs, settings_notes
 from nestsync.reports.facts import Compared
+from nestsync.runfiles import RunFiles
 from nestsync.session import open_session, our_errors
 from nestsync.stages.compare import Side, compare
 from nestsync.stages.report.changes import changes_of
@@ -102,26 +104,13 @@ def diff(
 def demand_rows(root: Path, before: RunRecord, after: RunRecord) -> None:
     """Raise as `diff` does for two runs that cannot be compared."""
     for run in (before, after):
-        _demand_rows(root, run)
+        demand_inventory(RunFiles(root), run, "compare")
     if not catalogs(before) & catalogs(after):
         raise ConfigurationError(
             f"runs {before.run_id} and {after.run_id} have no catalog in common",
             where=str(root),
             hint="`nestsync history --json` says which catalogs each run read",
         )
-
-
-def _demand_rows(root: Path, run: RunRecord) -> None:
-    if run.has_rows:
-        return
-    what, hint = "has no inventory, so there is nothing to compare", "`nestsync history` lists the runs"
-    if run.pruned:
-        what, hint = "was removed, and only its line in the history is left", "retention says how long runs are kept"
-    elif run.state == "died":
-        what = "died before its inventory was read, so there is nothing to compare"
-    elif run.state == "under way":
-        what, hint = "is still reading its inventory", "wait until it has ended"
-    raise RunNotFound(f"run {run.run_id} {what}", where=str(root), hint=hint)
 
 
 __all__ = ["FOLDER", "compared", "demand_rows", "diff", "side"]

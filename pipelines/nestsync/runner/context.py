@@ -21,7 +21,7 @@ from nestsync.core.claims import PropertyKeys
 from nestsync.core.wanted import WantedSettings
 from nestsync.errors import ConfigurationError
 from nestsync.runfiles import RunFiles
-from nestsync.session import our_errors, without_history
+from nestsync.session import cut_off, our_errors
 from nestsync.stages.inventory import CatalogRef
 from nestsync.stages.journal import read_journal
 from nestsync.ui import Confirm, Ui
@@ -50,19 +50,11 @@ class RunContext:
     def keep(self, name: str, frame: DataFrame) -> DataFrame:
         """Compute `frame` once, under `name`, for the stages that follow; `release` gives it back.
 
-        It is cut off from how it was made: a stage's plan would otherwise hold those of all stages before it, and
-        Spark takes longer to think about it than to run it. A cluster can lose an executor, and what is kept there is
-        made again from the rows that it came from.
+        It is cut off from how it was made (see `session.cut_off`).
         """
         self.drop(name)
-        # `local-cluster[...]` has executors to lose
-        local = (self.spark.sparkContext.master or "").partition("[")[0] == "local"
         with our_errors():
-            if local:
-                self.frames[name] = self._persisted[name] = frame.localCheckpoint()
-            else:
-                self._persisted[name] = frame.persist()
-                self.frames[name] = without_history(self._persisted[name])
+            self.frames[name], self._persisted[name] = cut_off(frame)
         return self.frames[name]
 
     def drop(self, name: str) -> None:
@@ -111,6 +103,17 @@ class RunContext:
     def journals(self) -> Path:
         """The folder of this run's journals."""
         return self.workspace.folder("journal", self.run_id)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the run read its sources, and none of them holds anything."""
+        read = [facts for facts in self.facts("inventory").values() if facts.get("role") == "source"]
+        return bool(read) and not any(facts.get("counts") for facts in read)
+
+    @property
+    def began_to_write(self) -> bool:
+        """Whether apply came so far that it had something to note down."""
+        return any(self.journals.glob("*.jsonl"))
 
     # ---- the configuration, as the stages want it
 

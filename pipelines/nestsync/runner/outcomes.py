@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nestsync.outcome import StageOutcome
+from nestsync.reports.settled import ExpectationResult, unsaid
 
 WRITES = ("create_namespace", "set_properties")
 
 
-def verdict(stages: Sequence[StageOutcome], exit_code: int) -> str:
-    """How the run went, in one sentence."""
+EMPTY = "No source holds a namespace, a table or a view."
+
+
+def verdict(stages: Sequence[StageOutcome], exit_code: int, *, empty: bool = False) -> str:
+    """How the run went, in one sentence; `empty` where no source of its inventory holds anything."""
     counts = {stage.stage: stage.counts for stage in stages}
     failed = next((stage for stage in stages if stage.status == "failed"), None)
     if exit_code not in (0, 3, 4) and failed is not None:
@@ -20,7 +24,7 @@ def verdict(stages: Sequence[StageOutcome], exit_code: int) -> str:
         return f"{_blocking(counts)} Nothing was written."
     if exit_code == 4:
         return _partly(counts, failed)
-    return _done(counts)
+    return f"{_done(counts)} {EMPTY}" if empty else _done(counts)
 
 
 def _blocking(counts: Mapping[str, Mapping[str, int]]) -> str:
@@ -62,6 +66,13 @@ def _done(counts: Mapping[str, Mapping[str, int]]) -> str:
             return "Done."
 
 
+def not_met(failed: Iterable[ExpectationResult]) -> Iterator[str]:
+    """A line for each of the `failed` expectations that nothing else of the run has told already."""
+    for result in unsaid(failed):
+        first = f", the first is {result.examples[0]}" if result.examples else ""
+        yield f"{result.name} ({result.unexpected:,} of {result.rows:,}), not as expected: {result.expectation}{first}"
+
+
 def next_steps(
     *,
     exit_code: int,
@@ -71,20 +82,25 @@ def next_steps(
     separators: Sequence[Mapping[str, Any]],
     unread: Sequence[str] = (),
     enabled_with: str | None = None,
+    empty: bool = False,
 ) -> tuple[str, ...]:
-    """What to do next: commands to paste, or what to change in the configuration.
+    """What to do next: commands to paste, or what to change in the configuration; as in `verdict`, where `empty`.
 
     `unread` are the catalogs that the run's inventory lacks, the target among them. `enabled_with` is the separator
     that the target was enabled with, where the configuration has another and does not say that it is wanted.
     """
     done = {stage.stage for stage in stages}
+    if exit_code == 0 and empty:
+        return (
+            "see whether the sources' addresses, warehouses and folders are the right ones",
+            f"nestsync run -c {config}",
+        )
     if exit_code == 3:
         kept = () if enabled_with is None else (_keep(enabled_with),)
         return (*kept, *_suggestions(separators), f"nestsync run -c {config}")
-    if exit_code == 4:
-        return (f"nestsync apply -c {config} --run-id {run_id}",)
-    if exit_code == 6:
-        return (f"nestsync run -c {config}",)
+    again = {4: f"nestsync apply -c {config} --run-id {run_id}", 6: f"nestsync run -c {config}"}
+    if exit_code in again:
+        return (again[exit_code],)
     if exit_code != 0 or "verify" in done:
         return ()
     if unread:
@@ -110,4 +126,4 @@ def _suggestions(separators: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     )
 
 
-__all__ = ["WRITES", "next_steps", "verdict"]
+__all__ = ["WRITES", "next_steps", "not_met", "verdict"]

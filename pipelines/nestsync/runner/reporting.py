@@ -88,7 +88,8 @@ def folder(context: RunContext) -> Path:
 def facts(context: RunContext, outcome: RunOutcome) -> ReportFacts:
     """What the report shows; a stage that did not run has no frame."""
     ran = {stage for stage in ("inventory", "check", "plan", "apply", "verify") if context.facts(stage)}
-    inventoried, applied = "inventory" in ran, "apply" in ran
+    inventoried = "inventory" in ran
+    wrote = "apply" in ran or context.began_to_write  # a run that died in apply left its journal, and no word
     objects = context.objects()
     runs = read_history(context.workspace)
     run = read_record(context.workspace, context.run_id)
@@ -103,10 +104,11 @@ def facts(context: RunContext, outcome: RunOutcome) -> ReportFacts:
         findings=context.findings() if "check" in ran else None,
         separators=_separators(context) if "check" in ran else None,
         actions=context.actions() if "plan" in ran else None,
-        ledger=context.ledger() if applied else None,
+        ledger=context.ledger() if wrote else None,
         differences=context.frames.get("differences"),
         past=past_of(run, runs),
         compared=_compared(context, run, runs) if inventoried else None,
+        expected=context.config.report.expected(),
     )
 
 

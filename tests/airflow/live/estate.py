@@ -6,16 +6,15 @@ import json
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from pyiceberg.catalog.rest import RestCatalog
 
-from nestsync.embedded.proxy import CountingProxy, Request
+from nestsync.embedded.proxy import CountingProxy
 from nestsync.embedded.servers import IcebergRest
-from tests.faults import free_port
+from tests.faults import HoldingProxy, free_port
 from tools.airflow_up import ARCHIVE, QUICK_JVM, ROOT, environment
 
 SECRET = "s3cr3t-of-the-lakehouse-42"
@@ -47,25 +46,6 @@ BLOCKS = {
     "conflict": "alert: told.tell",
     "eventful": "approve_above: 9",
 }
-
-
-class HoldingProxy(CountingProxy):
-    """Holds everything at the write request number `at`, which then waits at the server's door until `release`."""
-
-    def __init__(self, upstream: str, at: int) -> None:
-        super().__init__(upstream)
-        self.held = threading.Event()
-        self._at = at
-        self._released = threading.Event()
-
-    def release(self) -> None:
-        self._released.set()
-
-    def _count(self, request: Request) -> None:
-        super()._count(request)
-        if request.is_write and len(self.writes) == self._at:
-            self.held.set()
-            self._released.wait()
 
 
 class Estate:

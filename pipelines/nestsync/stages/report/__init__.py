@@ -6,16 +6,19 @@ streamed. Great Expectations looks at the same frames, natively.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from nestsync.outcome import RunOutcome
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
 from nestsync.reports import expectations, html, machines
-from nestsync.reports.facts import Digest, ExpectationResult, ReportFacts, ReportPaths, blocking_failures
+from nestsync.reports.facts import ReportFacts, ReportPaths
 from nestsync.reports.machines import Publishing
+from nestsync.reports.settled import blocking_failures, settled
+from nestsync.session import planned_once
 from nestsync.stages.report.digest import FILES, catalogs_of, digest_of
 from nestsync.stages.report.frames import Frames
 from nestsync.stages.report.suites import suites_of
@@ -34,12 +37,17 @@ def write_reports(facts: ReportFacts, folder: Path, publishing: Publishing = AT_
     for file in FILES:  # of an earlier report: a stage that did not run this time leaves none
         (folder / file).unlink(missing_ok=True)
     with ExitStack() as cleanup, ThreadPoolExecutor(1) as aside:
+        cleanup.enter_context(planned_once(SparkSession.active()))
         frames = Frames.of(facts, cleanup)
         catalogs = catalogs_of(facts.catalogs, frames.objects)
-        validated = aside.submit(expectations.validate, suites_of(facts, frames, catalogs), folder)
+        validated = aside.submit(lambda: expectations.validate(suites_of(facts, frames, catalogs, cleanup), folder))
         digest = digest_of(facts, frames, catalogs, folder)
         results = validated.result()
-    digest = replace(digest, expectations=results, outcome=_settled(digest, results))
+        outcome = facts.outcome
+        if blocking_failures(results):
+            config = facts.configuration.get("configuration")
+            outcome = settled(outcome, results, sent=_sent(facts), config=config)
+    digest = replace(digest, expectations=results, outcome=outcome)
     written = machines.write(digest, folder, publishing)
     return ReportPaths(
         html=html.write(digest, folder),
@@ -55,14 +63,11 @@ def write_reports(facts: ReportFacts, folder: Path, publishing: Publishing = AT_
     )
 
 
-def _settled(digest: Digest, results: Sequence[ExpectationResult]) -> RunOutcome:
-    """What the run ends with once the expectations are known: 3 where nothing was written, 4 where something was."""
-    outcome, failed = digest.outcome, blocking_failures(results)
-    if not failed or outcome.exit_code != 0:
-        return outcome
-    wrote = any(result == "applied" for _, result in digest.action_counts)
-    named = "; ".join(f"{result.expectation} ({result.unexpected:,} rows say otherwise)" for result in failed)
-    return replace(outcome, exit_code=4 if wrote else 3, verdict=f"The expectations are not met: {named}.")
+def _sent(facts: ReportFacts) -> bool:
+    """Whether a write was sent to the target: from then on nothing ends with 3."""
+    if facts.ledger is None:
+        return False
+    return not facts.ledger.where(F.col("event").isin("intent", "applied", "failed")).isEmpty()
 
 
 __all__ = ["write_reports"]
