@@ -17,13 +17,14 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from report_cost import facts
 
 from nestsync.reports.expectations import validate
 from nestsync.reports.facts import ReportFacts
 from nestsync.reports.settled import ExpectationResult
-from nestsync.session import open_session
+from nestsync.session import open_session, planned_once
 from nestsync.stages.report.digest import catalogs_of
 from nestsync.stages.report.frames import Frames
 from nestsync.stages.report.suites import suites_of
@@ -35,6 +36,7 @@ GROWTH = 10
 def expectations(of: ReportFacts, folder: Path) -> tuple[ExpectationResult, ...]:
     """Every expectation, and its Data Docs, over frames that the report has at hand."""
     with ExitStack() as cleanup:
+        cleanup.enter_context(planned_once(SparkSession.active()))
         frames = Frames.of(of, cleanup)
         return validate(suites_of(of, frames, catalogs_of(of.catalogs, frames.objects), cleanup), folder)
 
