@@ -38,6 +38,8 @@ _DELTA = {
     "spark.sql.session.timeZone": "UTC",
     # A stage is one wide select: deriving null filters from it takes the optimizer longer than all its other rules.
     "spark.sql.constraintPropagation.enabled": "false",
+    # A check is more classes than Spark remembers (100): the next one in this session would compile them all again.
+    "spark.sql.codegen.cache.maxEntries": "1000",
     # Where each column was written down is kept for error messages that nobody sees, and costs seconds a check.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
 }

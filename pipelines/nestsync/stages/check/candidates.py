@@ -6,7 +6,7 @@ and no second object, wants its key.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -30,7 +30,6 @@ WANTED = ("target_levels", "target_name")
 STORED = ("stored_levels", "stored_name")
 """What the target makes of it."""
 _LEVELS = ("target_levels", "stored_levels")
-_NAMES = ("target_name", "stored_name")
 _BEYOND_ASCII = r"[^\x00-\x7F]"
 _UPPER_OR_BEYOND_ASCII = rf"[A-Z]|{_BEYOND_ASCII}"
 
@@ -68,14 +67,14 @@ def _claims(
 
     plain, odd = claims(F.col("ordinary")), keep("odd-claims", _as_stored(claims(~F.col("ordinary")), context))
     if context.folds or context.normalizes:  # elsewhere, parents that differ are different parents
-        of_plain, of_odd = _implied(plain), _each_parent_once(_implied(odd))
+        of_odd = _each_parent_once(_implied(_places(odd)))
         is_plain = is_ordinary(ordinary, F.col("target_levels"), F.lit(None).cast("string"))
-        plain = plain.unionByName(of_odd.where(is_plain).drop(*STORED))
         odd = odd.unionByName(of_odd.where(~is_plain))
-        of_ordinary_depth = F.size("target_levels").isin(*ordinary.namespaces)
-        plain = plain.unionByName(of_plain.where(of_ordinary_depth))
         if ordinary.depths_of_parents - ordinary.namespaces:
-            odd = odd.unionByName(_as_it_is(of_plain.where(~of_ordinary_depth)))
+            odd = odd.unionByName(_as_it_is(_implied(_places(plain)).where(~_of_depths(ordinary.namespaces))))
+        # These are not brought together first: most are dropped where they are, since no odd one wants their key.
+        of_plain = _implied(plain).where(_of_depths(ordinary.namespaces))
+        plain = plain.unionByName(of_odd.where(is_plain).drop(*STORED)).unionByName(of_plain)
     plain, (at, named) = _as_it_is(plain), map(F.col, STORED)
     text = target_text(context, at, named)
     return _keyed(plain, ordinary_text(ordinary, context, at, named, text)), _keyed(odd, text)
@@ -106,14 +105,23 @@ def _claim(frame: DataFrame, tier: int, levels: Column, name: Column) -> DataFra
     )
 
 
-def _implied(claims: DataFrame) -> DataFrame:
-    """The parents of what is wanted, by each namespace that implies them."""
-    explicit = claims.where(F.col("tier") == EXPLICIT)
+def _of_depths(depths: Iterable[int]) -> Column:
+    return F.size("target_levels").isin(*depths)
+
+
+def _places(claims: DataFrame) -> DataFrame:
+    """Where the explicit ones of `claims` are, each once: all tables of a namespace imply the same."""
     at = [name for name in _LEVELS if name in claims.columns]
-    # All tables of a namespace imply the same.
-    places = explicit.select("source", "system", "levels", "is_table", *at).distinct()
+    explicit = claims.where(F.col("tier") == EXPLICIT)
+    return explicit.select("source", "system", "levels", "tier", "is_table", *at).distinct()
+
+
+def _implied(claims: DataFrame) -> DataFrame:
+    """The parents of what is wanted, by each namespace that implies them. `claims` may be their `_places`."""
+    at = [name for name in _LEVELS if name in claims.columns]
     depth = F.size("target_levels") - F.when(F.col("is_table"), 0).otherwise(1)
-    each = places.where(depth > 0).withColumn("depth", F.explode(F.sequence(F.lit(1), depth)))
+    below = claims.where((F.col("tier") == EXPLICIT) & (depth > 0))
+    each = below.withColumn("depth", F.explode(F.sequence(F.lit(1), depth)))
     return each.select(
         "source",
         "system",
@@ -123,8 +131,13 @@ def _implied(claims: DataFrame) -> DataFrame:
         F.lit(IMPLIED).alias("tier"),
         F.lit(False).alias("is_table"),
         *(F.slice(name, F.lit(1), F.col("depth")).alias(name) for name in at),
-        *(F.lit("").alias(name) for name in _NAMES if name in claims.columns),
+        *(F.lit("").alias(name) for name in _names_of(at)),
     )
+
+
+def _names_of(at: Sequence[str]) -> Iterator[str]:
+    """The columns of names beside those of levels."""
+    return (name for levels, name in (WANTED, STORED) if levels in at)
 
 
 def _each_parent_once(claims: DataFrame) -> DataFrame:
