@@ -161,7 +161,7 @@ def test_the_first_tab_skips_to_the_report(page: Page, tmp_path: Path) -> None:
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the report"
     page.keyboard.press("Enter")
-    assert page.url.endswith("#main")
+    page.wait_for_url("**/index.html#main")
 
 
 def test_a_screen_reader_is_told_what_tables_and_names_are(page: Page, tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def check(
     with ThreadPoolExecutor(1) as aside:  # putting them together takes Spark seconds, on one thread each
         met = aside.submit(met_in_target)
         ranked = ranked_separators(mapped, context)
-        found = [by_itself(mapped, context, suggestion(ranked)), met.result()]
+        found = [keep("by-itself", by_itself(mapped, context, suggestion(ranked))), met.result()]
     changed = separator_changes(existing, context)
     if changed is not None:
         found.append(changed)

@@ -18,7 +18,7 @@ from nestsync.core.checking.rules import MOVED, NAMESPACE
 from nestsync.stages.check.columns import native
 from nestsync.stages.check.native import split_each
 from nestsync.stages.check.nfc import normalised
-from nestsync.stages.check.ordinary import is_ordinary, ordinary_text
+from nestsync.stages.check.ordinary import in_one, is_ordinary, ordinary_text
 
 FEW_CROWDS = 500_000
 """So many keys, 8 bytes each, are handed to every task; more are brought to the rows by a shuffle."""
@@ -59,7 +59,8 @@ def _claims(
     """
     ordinary = in_target(context)
     wanted = judged.where(F.col("status").isin(*MOVED) & F.col("target_levels").isNotNull())
-    there = existing.withColumn("ordinary", is_ordinary(ordinary, F.col("levels"), F.col("name")))
+    its_own = F.col("levels"), F.col("name")
+    there = existing.withColumn("ordinary", is_ordinary(ordinary, *its_own, in_one(*its_own)))
 
     def claims(of: Column) -> DataFrame:
         explicit = _claim(wanted.where(of), EXPLICIT, F.col("target_levels"), F.col("target_name"))
@@ -68,7 +69,8 @@ def _claims(
     plain, odd = claims(F.col("ordinary")), keep("odd-claims", _as_stored(claims(~F.col("ordinary")), context))
     if context.folds or context.normalizes:  # elsewhere, parents that differ are different parents
         of_odd = _each_parent_once(_implied(_places(odd)))
-        is_plain = is_ordinary(ordinary, F.col("target_levels"), F.lit(None).cast("string"))
+        of_parent = F.col("target_levels"), F.lit(None).cast("string")
+        is_plain = is_ordinary(ordinary, *of_parent, in_one(*of_parent))
         odd = odd.unionByName(of_odd.where(~is_plain))
         if ordinary.depths_of_parents - ordinary.namespaces:
             odd = odd.unionByName(_as_it_is(_implied(_places(plain)).where(~_of_depths(ordinary.namespaces))))

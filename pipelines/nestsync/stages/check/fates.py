@@ -18,7 +18,7 @@ from nestsync.core.matrix import Fate
 from nestsync.schemas import LEVELS
 from nestsync.stages.check.columns import native
 from nestsync.stages.check.native import Case
-from nestsync.stages.check.ordinary import is_ordinary
+from nestsync.stages.check.ordinary import in_one, is_ordinary
 
 _LOSSLESS = 0
 _EVERY_WAY = -1
@@ -30,10 +30,17 @@ def fates(mapped: DataFrame, context: CheckContext) -> list[FateRow]:
 
     Runs two jobs; what comes to the driver is a row for each source, way and ending, whatever the catalog's size.
     """
-    every = ways(context)
+    every, nameless = ways(context), F.lit(None).cast("string")
     namespaces = mapped.where(
         (F.col("object") == NAMESPACE) & F.col("target_levels").isNotNull() & F.col("status").isin(*MOVED)
-    ).select("source", "levels", "target_levels", F.xxhash64("levels").alias("hash"))
+    ).select(
+        "source",
+        "levels",
+        "target_levels",
+        F.xxhash64("levels").alias("hash"),
+        in_one(F.col("levels"), nameless).alias("at"),
+        in_one(F.col("target_levels"), nameless).alias("wanted"),
+    )
     # The hash stands for one example: it fits into the hash table of the counting, levels do not.
     counted = (
         namespaces.select("source", "hash", F.explode(_codes(every, context)).alias("of"))
@@ -62,8 +69,8 @@ def _comes_back(way: Way, context: CheckContext) -> Column:
     """Whether one look says that `way` ends well, or is not about the row."""
     ordinary, nameless = lossless(way, context), F.lit(None).cast("string")
     if way.sources is None:
-        return is_ordinary(ordinary, F.col("target_levels"), nameless)
-    return ~_is_about(way) | is_ordinary(ordinary, F.col("levels"), nameless)
+        return is_ordinary(ordinary, F.col("target_levels"), nameless, F.col("wanted"))
+    return ~_is_about(way) | is_ordinary(ordinary, F.col("levels"), nameless, F.col("at"))
 
 
 def _is_about(way: Way) -> Column:
