@@ -162,7 +162,7 @@ here. A parameter that an expectation does not take is refused.
 - `max_fall`, `max_rise`: by which part of its last count the count of a source may fall or rise; a change by exactly
   that part is as expected, and null sets no limit. The last count is that of the latest earlier run that read the
   source, as the history has it, also where the run's rows are gone; without one there is nothing to compare with.
-- `min_change`: a change by fewer objects than this does not count.
+- `min_change`: a change by fewer objects than this does not count, unless nothing is left.
 
 ```yaml
 report:

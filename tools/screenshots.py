@@ -18,7 +18,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from tools.browser import arguments, chromium
 
-DESKTOP, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
+DESKTOP, PHONE = {"width": 1280, "height": 640}, {"width": 390, "height": 844}
 
 
 def _whole(page: Page, path: Path) -> None:
@@ -27,6 +27,7 @@ def _whole(page: Page, path: Path) -> None:
 
 def _section(name: str) -> Any:
     def shot(page: Page, path: Path) -> None:
+        page.add_style_tag(content="nav { position: static !important }")  # it would lie over the section
         page.locator(f"section#{name}").screenshot(path=path)
 
     return shot

@@ -178,6 +178,7 @@ TABLES: dict[str, StructType] = {
     "findings": StructType([RUN_ID, *FINDING_FIELDS]),
     "actions": StructType([RUN_ID, *ACTION_FIELDS]),
     "ledger": StructType([RUN_ID, *LEDGER_FIELDS]),
+    "differences": StructType([RUN_ID, *DIFFERENCE_FIELDS]),
 }
 """Every Delta table of the workspace: `namespaces` and `tables` by (run_id, source), the others by run_id."""
 

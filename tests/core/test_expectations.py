@@ -43,6 +43,7 @@ def test_the_findings_that_it_stands_for_are_known_and_in_one_expectation_alone(
         pytest.param(4, 2, STRICT, None, id="fewer-than-the-least-change"),
         pytest.param(4, 1, STRICT, "1, and 4 before: 75.0% fewer, where 20.0% is allowed", id="the-least-change"),
         pytest.param(1000, 0, STRICT, "0, and 1,000 before: 100.0% fewer, where 20.0% is allowed", id="to-nothing"),
+        pytest.param(2, 0, STRICT, "0, and 2 before: 100.0% fewer, where 20.0% is allowed", id="little-to-nothing"),
         pytest.param(0, 1000, STRICT, "1,000, and 0 before: 1,000 more, where 50.0% is allowed", id="from-nothing"),
         pytest.param(0, 2, STRICT, None, id="from-nothing-by-little"),
         pytest.param(0, 0, STRICT, None, id="nothing-at-all"),

@@ -8,7 +8,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
@@ -19,6 +21,7 @@ from typer.testing import CliRunner
 from nestsync.cli import app
 from nestsync.embedded.servers import IcebergRest
 from nestsync.errors import RunNotFound
+from nestsync.history.attempts import attempt
 from nestsync.history.records import read_record
 from nestsync.runfiles import RunFiles
 from nestsync.runner.choosing import run_to_take
@@ -122,6 +125,20 @@ def test_a_run_that_was_killed_half_way_says_so_and_never_claims_success(
         said = typed(stage, "-c", config, "--run-id", "torn")
     assert "The target is reconciled: " in said.stdout
     assert "6 namespaces verified" in Page.read(folder / "index.html").text
+    assert told_by(folder)["target-equals-plan"]["success"]
+    assert datetime.fromisoformat(json.loads((folder / "summary.json").read_text())["started_at"]) == record.started_at
+
+    RestCatalog("plain", uri=door.uri).drop_namespace((NAMES[2],))
+    for stage in ("verify", "report"):
+        typed(stage, "-c", config, "--run-id", "torn", ends_with=4)
+    missed = told_by(folder)["target-equals-plan"]
+    assert (missed["success"], missed["unexpected"]) == (False, 1)
+    assert NAMES[2] in missed["examples"][0]
+
+
+def told_by(folder: Path) -> dict[str, dict[str, Any]]:
+    """The expectations of a report, by name."""
+    return {each["name"]: each for each in json.loads((folder / "summary.json").read_text())["expectations"]}
 
 
 def test_an_empty_inventory_is_said_to_be_empty(spark: SparkSession, config: Path) -> None:
@@ -133,6 +150,9 @@ def test_an_empty_inventory_is_said_to_be_empty(spark: SparkSession, config: Pat
     assert empty in text
     assert "it holds no namespace, table or view" in text
     assert "No namespace was read" in text
+    with attempt(RunFiles(config.parent / "workspace"), "empty", command="apply", stages=["apply"]):
+        said = typed("report", "-c", config, "--run-id", "empty", ends_with=5)
+    assert "run empty is under way" in said.stderr
 
 
 def test_what_has_no_rows_is_no_run_to_report_on(tmp_path: Path) -> None:

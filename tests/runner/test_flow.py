@@ -28,6 +28,7 @@ from nestsync.outcome import RunOutcome
 from nestsync.runfiles import RunFiles
 from nestsync.ui import QuietUi
 from tests.reports.lineage_events import read
+from tests.reports.pages import Page
 
 pytestmark = [pytest.mark.spark, pytest.mark.servers]
 
@@ -264,7 +265,11 @@ def test_a_catalog_that_is_down_stops_the_run_and_is_named(
     config = configuration(tmp_path, source, door, f"report: {{metrics_file: {collected}}}")
     source.stop()
     stopped = take(config)
-    assert (stopped.exit_code, stopped.report, door.writes) == (5, None, ())
+    assert (stopped.exit_code, door.writes) == (5, ())
+    assert stopped.report is not None
+    page = Page.read(stopped.report).text
+    assert stopped.verdict in page
+    assert "No catalog was read" in page
     assert isinstance(stopped.error, CatalogUnreachable)
     assert re.search(r"flat.*127\.0\.0\.1", str(stopped.error))
     assert [(stage.stage, stage.status) for stage in stopped.stages] == [("inventory", "failed")]

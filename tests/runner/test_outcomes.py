@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from nestsync.outcome import StageOutcome
@@ -114,6 +116,14 @@ def test_what_to_do_next(
 ) -> None:
     said = next_steps(exit_code=exit_code, run_id="r1", config="c.yaml", stages=stages(**counts), separators=separators)
     assert said == steps
+
+
+def test_a_command_can_be_pasted_wherever_the_configuration_is() -> None:
+    said = next_steps(
+        exit_code=0, run_id="r1", config="it's/my conf.yaml", stages=stages(**READ), separators=[], unread=["my lake"]
+    )
+    words = ["nestsync", "inventory", "-c", "it's/my conf.yaml", "--run-id", "r1", "--source", "my lake"]
+    assert [shlex.split(each) for each in said] == [words]
 
 
 def test_what_the_inventory_lacks_comes_before_the_check() -> None:

@@ -42,7 +42,7 @@ class ExpectationConfig(Section):
     max_rise: Multiple | None = 1.0
     """By which part of what the last run counted a count may rise (1.0: to twice as much); null sets no limit."""
     min_change: int = Field(default=10, ge=0, strict=True)
-    """A change by fewer objects than this does not count."""
+    """A change by fewer objects than this does not count, unless nothing is left."""
 
     @property
     def said(self) -> dict[str, Any]:

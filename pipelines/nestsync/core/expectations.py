@@ -32,7 +32,7 @@ class Settings:
     max_rise: float | None = 1.0
     """By which fraction of what was there before a count may rise; None sets no limit."""
     min_change: int = 10
-    """A change by fewer objects than this does not count."""
+    """A change by fewer objects than this does not count, unless nothing is left."""
     reason: str | None = None
     """Why its severity was lowered."""
 
@@ -204,7 +204,8 @@ def unsteady(now: int, before: int, settings: Settings) -> str | None:
     A change by exactly the fraction that is allowed is as expected. From nothing, every rise is beyond any fraction.
     """
     change, limit = now - before, settings.max_rise if now > before else settings.max_fall
-    if not change or limit is None or abs(change) < settings.min_change or abs(change) <= Fraction(str(limit)) * before:
+    small = abs(change) < settings.min_change and now > 0  # that nothing is left is never a small change
+    if not change or limit is None or small or abs(change) <= Fraction(str(limit)) * before:
         return None
     word = "more" if change > 0 else "fewer"
     share = f"{abs(change) / before:.1%}" if before else f"{change:,}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from nestsync.commands import command
 from nestsync.core.expectations import EXPECTATIONS
 from nestsync.core.findings import Severity
 from nestsync.outcome import RunOutcome
@@ -65,7 +66,7 @@ def settled(
     advice = tuple(dict.fromkeys(EXPECTATIONS[result.name].advice for result in new))
     following = outcome.next_steps
     if outcome.exit_code == DONE:
-        following = () if config is None else (f"nestsync run -c {config}",)
+        following = () if config is None else (command("run", config),)
     return replace(outcome, exit_code=code, verdict=verdict, next_steps=(*advice, *following))
 
 

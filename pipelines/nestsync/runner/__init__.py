@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from nestsync import __version__
 from nestsync.config import Config
-from nestsync.errors import NestsyncError
+from nestsync.errors import LeaseHeld, NestsyncError
 from nestsync.history.attempts import Attempt, attempt
 from nestsync.history.endings import Ending, read_ending
 from nestsync.history.retention import Retention
@@ -92,12 +92,14 @@ def run(
         with_target=config.target is not None and command != "assess",
     )
     ending = read_ending(files, taken) if tuple(stages) == ("report",) else None
+    if ending is not None and ending.under_way:
+        raise LeaseHeld(f"run {taken} is under way", where=str(files.root), hint="ask for its report when it has ended")
     facts = {"command": command, "stages": stages, "configuration": str(config.path), "version": __version__}
     try:
         with attempt(files, taken, **facts) as begun:
             outcome = _Pass(context, stages, sources, begun, ending).take()
             begun.tell(outcome, context.facts(BEGINS))
-            if outcome.report is not None:
+            if outcome.report is not None and outcome.error is None:
                 _prune(context)
             return outcome
     finally:
@@ -160,7 +162,8 @@ class _Pass:
                 begun.result()
                 self._record(self.outcomes)
         if self.stopped is not None and "report" in self.stages:
-            self._warn(report_stopped(self.context, self._outcome()))
+            self.report, problems = report_stopped(self.context, self._outcome())
+            self._warn(problems)
         return self._outcome()
 
     def _goes_on(self, stage: str) -> bool:

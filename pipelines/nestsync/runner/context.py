@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from nestsync.catalogs.base import CatalogWriter
 from nestsync.catalogs.records import SCHEMAS
+from nestsync.commands import command
 from nestsync.config import CatalogConfig, Config, TargetConfig
 from nestsync.core.checking import CheckContext, DialectUse, Target
 from nestsync.core.claims import PropertyKeys
@@ -94,6 +95,10 @@ class RunContext:
     def actions(self) -> DataFrame:
         """The plan of this run (`schemas.ACTION_FIELDS`)."""
         return self.frame("actions", lambda: self.workspace.read("actions", run_id=self.run_id))
+
+    def differences(self) -> DataFrame:
+        """What the target did not hold as planned when it was read again (`schemas.DIFFERENCE_FIELDS`)."""
+        return self.frame("differences", lambda: self.workspace.read("differences", run_id=self.run_id))
 
     def ledger(self) -> DataFrame:
         """What this run did so far, out of its journals (`schemas.LEDGER_FIELDS`)."""
@@ -227,7 +232,7 @@ def demand(files: RunFiles, run_id: str, stage: str, config: Config) -> dict[str
         raise ConfigurationError(
             f"run {run_id} has no {stage} yet",
             where=str(files.root),
-            hint=f"nestsync {stage} -c {config.path} --run-id {run_id}",
+            hint=command(stage, config.path, run_id),
         )
     return found
 

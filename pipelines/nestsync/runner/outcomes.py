@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from nestsync.commands import command
 from nestsync.outcome import StageOutcome
 from nestsync.reports.settled import ExpectationResult, unsaid
 
@@ -93,22 +94,21 @@ def next_steps(
     if exit_code == 0 and empty:
         return (
             "see whether the sources' addresses, warehouses and folders are the right ones",
-            f"nestsync run -c {config}",
+            command("run", config),
         )
     if exit_code == 3:
         kept = () if enabled_with is None else (_keep(enabled_with),)
-        return (*kept, *_suggestions(separators), f"nestsync run -c {config}")
-    again = {4: f"nestsync apply -c {config} --run-id {run_id}", 6: f"nestsync run -c {config}"}
+        return (*kept, *_suggestions(separators), command("run", config))
+    again = {4: command("apply", config, run_id), 6: command("run", config)}
     if exit_code in again:
         return (again[exit_code],)
     if exit_code != 0 or "verify" in done:
         return ()
     if unread:
-        named = "".join(f" --source {name}" for name in unread)
-        return (f"nestsync inventory -c {config} --run-id {run_id}{named}",)
+        return (command("inventory", config, run_id, *(word for name in unread for word in ("--source", name))),)
     following = {"inventory": "check", "check": "plan", "plan": "apply", "apply": "verify", "verify": "report"}
     last = next((stage.stage for stage in reversed(stages) if stage.stage in following), None)
-    return (f"nestsync {following[last]} -c {config} --run-id {run_id}",) if last else ()
+    return (command(following[last], config, run_id),) if last else ()
 
 
 def _keep(separator: str) -> str:

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from nestsync.catalogs import room
+from nestsync.commands import command
 from nestsync.core.checking.fates import FateRow
 from nestsync.core.findings import Severity
 from nestsync.errors import ConfigurationError
@@ -104,7 +105,7 @@ def checked(context: RunContext) -> dict[str, int]:
         raise ConfigurationError(
             f"{missing[0].name} is not in the inventory of run {context.run_id}",
             where=str(context.config.path),
-            hint=f"nestsync inventory -c {context.config.path} --run-id {context.run_id} --source {missing[0].name}",
+            hint=command("inventory", context.config.path, context.run_id, "--source", missing[0].name),
         )
     mapped = context.keep("mapped", map_sources(context.objects(), context.check_context))
     targets = mapped.select(*(field.name for field in TARGET_FIELDS))

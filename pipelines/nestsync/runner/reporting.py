@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from nestsync.errors import ConfigurationError
 from nestsync.history.choosing import past_of, previous_of
 from nestsync.history.records import RunRecord, read_history, read_record
 from nestsync.outcome import RunOutcome
-from nestsync.reports import machines
+from nestsync.reports import html, machines
 from nestsync.reports.facts import (
     CatalogFacts,
     CatalogRow,
@@ -55,16 +56,18 @@ def publishing(config: Config) -> Publishing:
     return Publishing(config.report.url, config.report.metrics_file, lineage)
 
 
-def report_stopped(context: RunContext, outcome: RunOutcome) -> tuple[str, ...]:
-    """Tell machines of a run that was stopped before there was anything to report on; what did not work, if anything.
+def report_stopped(context: RunContext, outcome: RunOutcome) -> tuple[Path, tuple[str, ...]]:
+    """Tell people and machines of a run that was stopped before there was anything to report on.
 
-    Alerts and lineage must not go on with the last good run as if there had been none since.
+    Alerts and lineage must not go on with the last good run as if there had been none since. Returns the page, and
+    what did not work, if anything.
     """
     error = outcome.verdict
-    silent = [replace(catalog, error=error if catalog.name in error else None) for catalog in _catalogs(context)]
+    silent = [replace(row, error=error if _names(error, row.name) else None) for row in _catalogs(context)]
+    run = read_record(context.workspace, context.run_id)
     digest = Digest(
         outcome=outcome,
-        started_at=context.started_at,
+        started_at=run.started_at,
         configuration=_configuration(context),
         catalogs=tuple(CatalogRow(catalog, answered=False) for catalog in silent),
         findings=None,
@@ -73,11 +76,17 @@ def report_stopped(context: RunContext, outcome: RunOutcome) -> tuple[str, ...]:
         actions=None,
         action_counts={},
         tree=None,
-        past=past_of(read_record(context.workspace, context.run_id), read_history(context.workspace)),
+        past=past_of(run, read_history(context.workspace)),
     )
     where = folder(context)
     where.mkdir(parents=True, exist_ok=True)
-    return machines.write(digest, where, publishing(context.config)).problems
+    problems = machines.write(digest, where, publishing(context.config)).problems
+    return html.write(digest, where), problems
+
+
+def _names(text: str, catalog: str) -> bool:
+    """Whether `text` names `catalog`, and not one whose name only begins or ends like it."""
+    return re.search(rf"(?<![\w-]){re.escape(catalog)}(?![\w-])", text) is not None
 
 
 def folder(context: RunContext) -> Path:
@@ -95,7 +104,7 @@ def facts(context: RunContext, outcome: RunOutcome) -> ReportFacts:
     run = read_record(context.workspace, context.run_id)
     return ReportFacts(
         outcome=outcome,
-        started_at=context.started_at,
+        started_at=run.started_at,  # a report may be asked for days later
         catalogs=_catalogs(context),
         configuration=_configuration(context),
         matrix=_matrix(context) if "check" in ran else None,
@@ -105,7 +114,7 @@ def facts(context: RunContext, outcome: RunOutcome) -> ReportFacts:
         separators=_separators(context) if "check" in ran else None,
         actions=context.actions() if "plan" in ran else None,
         ledger=context.ledger() if wrote else None,
-        differences=context.frames.get("differences"),
+        differences=context.differences() if "verify" in ran else None,
         past=past_of(run, runs),
         compared=_compared(context, run, runs) if inventoried else None,
         expected=context.config.report.expected(),
@@ -177,7 +186,7 @@ def _matrix(context: RunContext) -> tuple[MatrixRow, ...]:
         MatrixRow(
             **{key: value for key, value in row.items() if key != "example"}, example=_example(row.get("example"))
         )
-        for row in context.facts("check")["matrix"]
+        for row in context.facts("check").get("matrix", ())
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from nestsync.commands import command
 from nestsync.history.endings import Ending
 from nestsync.runner.context import RunContext
 from nestsync.runner.outcomes import WRITES, verdict
@@ -15,8 +16,6 @@ AGAIN = {"check": ("check", "plan", "apply"), "plan": ("plan", "apply"), "apply"
 
 def standing(context: RunContext, ending: Ending) -> tuple[int, str, tuple[str, ...] | None]:
     """The exit code and the verdict of a run that came to `ending`, and what to do next; None as for any other run."""
-    if ending.under_way:
-        return 0, f"The run is still under way{_in(ending)}: this is how far it was.", ()
     if ending.died:
         outcomes = _outcomes(context)
         sent = sum(outcomes.get(each, 0) for each in ("applied", "failed", "unknown"))
@@ -58,9 +57,9 @@ def _written(outcomes: Mapping[str, int]) -> str:
 def _again(context: RunContext, ending: Ending) -> tuple[str, ...]:
     config = context.config.path
     if ending.stage not in AGAIN:
-        return (f"nestsync run -c {config}",)
+        return (command("run", config),)
     following = (*AGAIN[ending.stage], "verify", "report") if context.with_target else ("check", "report")
-    return tuple(f"nestsync {stage} -c {config} --run-id {context.run_id}" for stage in following)
+    return tuple(command(stage, config, context.run_id) for stage in following)
 
 
 __all__ = ["standing"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
+from nestsync.commands import command
 from nestsync.core.plan import ActionKind, Strategy
 from nestsync.errors import BlockingFindings, ConfigurationError, NotConfirmed
 from nestsync.runner.context import RunContext
@@ -24,7 +25,7 @@ def planned(context: RunContext) -> dict[str, int]:
         raise ConfigurationError(
             f"the configuration changed since run {context.run_id} was checked",
             where=str(context.config.path),
-            hint=f"nestsync check -c {context.config.path} --run-id {context.run_id}",
+            hint=command("check", context.config.path, context.run_id),
         )
     if "wanted" not in context.frames:
         found(context)
@@ -128,6 +129,8 @@ def verified(context: RunContext) -> dict[str, int]:
     differences = context.keep("differences", wrong)
     counts = context.demand("plan")["counts"]
     number = differences.count()
+    if number or context.facts("verify").get("differences"):  # a report of its own reads them
+        context.workspace.replace("differences", differences, run_id=context.run_id)
     context.note("verify", differences=number)
     held_to = sum(planned for kind, planned in counts.items() if kind != "blocked")
     return {"verified": held_to - number, "differences": number}

@@ -12,6 +12,7 @@ from nestsync.catalogs.iceberg_rest import ROOM, IcebergRestOptions
 from nestsync.catalogs.records import ObjectKind, Status
 from tests.catalogs.iceberg_rest.faulty_server import (
     FaultyServer,
+    Reply,
     Tree,
     config,
     empty,
@@ -300,6 +301,36 @@ def test_a_server_without_views_is_asked_about_them_once(server: FaultyServer, o
     rows = read(options(connections=1), parallelism=1)
     assert {row.status for row in rows} == {Status.OK}
     assert len([target for target in server.targets() if target.endswith("/views")]) == 1
+
+
+LISTED = [
+    "GET /v1/{prefix}/namespaces",
+    "GET /v1/{prefix}/namespaces/{namespace}/tables",
+    "GET /v1/{prefix}/namespaces/{namespace}/views",
+]
+
+
+@pytest.mark.parametrize(
+    ("listed", "answers"),
+    [
+        pytest.param(None, [error(404, "gone", "NoSuchNamespaceException")], id="the-namespace-is-gone"),
+        pytest.param(None, [members(["a"], "v", token="2"), error(404)], id="after-a-page"),
+        pytest.param(LISTED, [error(404)], id="although-it-lists-the-endpoint"),
+    ],
+)
+def test_views_that_could_not_be_listed_are_told_and_others_are_still_asked_for(
+    server: FaultyServer, options: Options, listed: list[str] | None, answers: list[Reply]
+) -> None:
+    if listed is not None:
+        server.get("/v1/config", reply({"defaults": {}, "overrides": {}, "endpoints": listed}))
+    server.fallback = Tree({("a",): {}, ("b",): {}})
+    server.get("/v1/namespaces/a/views", *answers)
+    server.get("/v1/namespaces/b/views", members(["b"], "w"))
+    server.get("/v1/namespaces/a/views/v", reply(VIEW))
+    server.get("/v1/namespaces/b/views/w", reply(VIEW))
+    rows = by_identifier(read(options(connections=1), parallelism=1))
+    assert "its views could not" in (rows["namespace", ("a",), None].error or "")
+    assert rows["view", ("b",), "w"].status is Status.OK
 
 
 def test_a_server_whose_endpoints_hold_no_views_is_not_asked(server: FaultyServer, options: Options) -> None:

@@ -8,13 +8,15 @@ from nestsync.catalogs.iceberg_rest.answers import Listed, children, is_levels, 
 from nestsync.catalogs.iceberg_rest.client import IcebergRestClient, Pages
 from nestsync.catalogs.iceberg_rest.rows import error_row
 from nestsync.catalogs.iceberg_rest.server import label
-from nestsync.catalogs.iceberg_rest.transport import request_failed
+from nestsync.catalogs.iceberg_rest.transport import RequestFailed, request_failed
 from nestsync.catalogs.records import CatalogObject, ObjectKind
 from nestsync.core.identifiers import Levels
 
-_NO_VIEWS = frozenset({404, 405, 406, 501})
-_NO_ROUTE = 400
-"""What the Iceberg reference server, before it listed its endpoints, says to a request that it does not know."""
+_NO_VIEWS = frozenset({405, 406, 501})
+"""What servers say whose catalog has no views, also where they list the endpoint."""
+_NO_ROUTE = frozenset({400, 404})
+"""What servers say to a request that they do not know; 400 the Iceberg reference server, before it listed endpoints."""
+_GONE = "NoSuchNamespace"
 _TWICE = "listed twice in one namespace"
 _EXAMPLES = 3
 
@@ -34,6 +36,7 @@ class Lister:
     def __init__(self, client: IcebergRestClient) -> None:
         self._client = client
         self._views_unknown_here = False
+        self._views_known_here = False
 
     def roots(self) -> Found:
         """The top level. Raises `CatalogUnreachable` where it cannot be listed: then there is nothing to read."""
@@ -71,10 +74,17 @@ class Lister:
         if known is False or self._views_unknown_here:
             return Found()
         pages = self._client.pages(self._client.server().objects(levels, "views"), "identifiers")
-        if pages.failure is not None and pages.failure.status in _NO_VIEWS | ({_NO_ROUTE} if known is None else set()):
+        if pages.failure is None:
+            self._views_known_here = True
+        elif not pages.entries and not self._views_known_here and self._without_views(pages.failure, known):
             self._views_unknown_here = known is None
             return Found()
         return self._members(ObjectKind.VIEW, levels, pages)
+
+    def _without_views(self, failure: RequestFailed, known: bool | None) -> bool:
+        """Whether a server that `known` says lists its endpoints, or not, says by `failure` that it has no views."""
+        excused = _NO_VIEWS if known else _NO_VIEWS | _NO_ROUTE
+        return failure.status in excused and _GONE not in failure.what
 
     def _children(self, parent: Levels, listed: Listed) -> Found:
         found = Found()
