@@ -184,12 +184,23 @@ def type_text(kind: Any) -> str:
 
 def error_message(body: bytes) -> str | None:
     """What the error model in `body` says (``{"error": {"message": ...}}``), or None where there is none."""
-    try:
-        error = json.loads(body).get("error")
-    except (ValueError, AttributeError, RecursionError):
-        return None
+    error = _error(body)
     message = error.get("message") if isinstance(error, dict) else error
     return message if isinstance(message, str) and message else None
+
+
+def error_type(body: bytes) -> str | None:
+    """The type that the error model in `body` gives the error, or None where there is none."""
+    error = _error(body)
+    kind = error.get("type") if isinstance(error, dict) else None
+    return kind if isinstance(kind, str) else None
+
+
+def _error(body: bytes) -> Any:
+    try:
+        return json.loads(body).get("error")
+    except (ValueError, AttributeError, RecursionError):
+        return None
 
 
 def shown(entry: Any) -> str:

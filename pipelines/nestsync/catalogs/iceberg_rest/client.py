@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 
 from nestsync import __version__
 from nestsync.catalogs.base import secret
-from nestsync.catalogs.iceberg_rest.answers import Malformed, error_message, page
+from nestsync.catalogs.iceberg_rest.answers import Malformed, error_message, error_type, page
 from nestsync.catalogs.iceberg_rest.auth import Authenticator, ClientCredentials, StaticToken, Token, header_safe
 from nestsync.catalogs.iceberg_rest.options import IcebergRestOptions
 from nestsync.catalogs.iceberg_rest.server import Server, config_address, label, server_from
@@ -169,7 +169,9 @@ class IcebergRestClient:
             token = self._token()
             answer = self._transport.send(self._request(method, address, named, token, body))
         if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
-            failure = request_failed(named, self._without_secrets(_refused(answer)), answer.status)
+            failure = request_failed(
+                named, self._without_secrets(_refused(answer)), answer.status, error_type(answer.body)
+            )
             if answer.status in _UNAUTHENTICATED:
                 self.unreachable(failure)
             raise failure

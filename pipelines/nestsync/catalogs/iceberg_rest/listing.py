@@ -16,7 +16,7 @@ _NO_VIEWS = frozenset({405, 406, 501})
 """What servers say whose catalog has no views, also where they list the endpoint."""
 _NO_ROUTE = frozenset({400, 404})
 """What servers say to a request that they do not know; 400 the Iceberg reference server, before it listed endpoints."""
-_GONE = "NoSuchNamespace"
+_GONE = "NoSuchNamespaceException"
 _TWICE = "listed twice in one namespace"
 _EXAMPLES = 3
 
@@ -84,7 +84,7 @@ class Lister:
     def _without_views(self, failure: RequestFailed, known: bool | None) -> bool:
         """Whether a server that `known` says lists its endpoints, or not, says by `failure` that it has no views."""
         excused = _NO_VIEWS if known else _NO_VIEWS | _NO_ROUTE
-        return failure.status in excused and _GONE not in failure.what
+        return failure.status in excused and failure.kind != _GONE
 
     def _children(self, parent: Levels, listed: Listed) -> Found:
         found = Found()

@@ -39,12 +39,14 @@ class RequestFailed(ObjectError):
 
     code: ClassVar[str] = "iceberg-rest-request"
     status: int | None = None
+    kind: str | None = None
+    """The type that the error model of the protocol gives it: ``NoSuchNamespaceException``."""
 
 
-def request_failed(label: str, reason: str, status: int | None = None) -> RequestFailed:
+def request_failed(label: str, reason: str, status: int | None = None, kind: str | None = None) -> RequestFailed:
     """A `RequestFailed` that names the request."""
     failure = RequestFailed(f"{label}: {reason}")
-    failure.status = status
+    failure.status, failure.kind = status, kind
     return failure
 
 
