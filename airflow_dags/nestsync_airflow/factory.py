@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ from nestsync_airflow.texts import ASSESSMENT, BROKEN, sync_text
 SYNC, ASSESSMENT_OF = "nestsync", "nestsync_assess"
 """What the ids of DAGs begin with; the configuration's name follows."""
 LONGEST_WAIT = timedelta(hours=1)
+LONGEST_ID = 250
+"""How many characters Airflow keeps of the id of a DAG."""
 _BEGAN = datetime(2025, 1, 1, tzinfo=UTC)
 _RUN = "{{ run_id | nestsync_run_id }}"
 _ASSESSMENT_RUN = "{{ run_id | nestsync_run_id('assess-') }}"
@@ -54,6 +57,8 @@ def _dags(name: str, files: Sequence[Path], jobs: Path, package: str) -> list[DA
         return [sync(name, place), assessment(name, place)]
     except Refused as error:
         return [broken(name, files[0], str(error))]
+    except Exception as error:  # what Airflow refuses of one DAG must not take away all others
+        return [broken(name, files[0], f"Airflow makes no DAG of {files[0]}: {error}")]
 
 
 def sync(name: str, place: Place) -> DAG:
@@ -117,7 +122,7 @@ class CannotBeScheduled(BaseOperator):
 def broken(name: str, file: Path, problem: str) -> DAG:
     """The DAG of a configuration whose block cannot be used: it fails every night with the reason."""
     with _dag(
-        f"{SYNC}.{name}",
+        _short(f"{SYNC}.{name}"),
         Settings(tags=("cannot-be-scheduled",)),
         "@daily",
         description=f"{file.name} cannot be scheduled",
@@ -125,6 +130,13 @@ def broken(name: str, file: Path, problem: str) -> DAG:
     ) as dag:
         CannotBeScheduled(task_id=READS_CONFIGURATION, problem=problem)
     return dag
+
+
+def _short(dag_id: str) -> str:
+    """`dag_id`, or where Airflow keeps no id so long, its beginning and a hash of it."""
+    if len(dag_id) <= LONGEST_ID:
+        return dag_id
+    return f"{dag_id[:200]}-{sha256(dag_id.encode()).hexdigest()[:12]}"
 
 
 def _dag(dag_id: str, settings: Settings, schedule: str | None, **parts: Any) -> DAG:

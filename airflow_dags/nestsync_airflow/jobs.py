@@ -80,7 +80,7 @@ class NestsyncJob(BaseOperator):
         except Stopped as stopped:
             self.log.error(str(stopped))
             raise
-        return outcome
+        return outcome.demanded(self.command)
 
     def _stopped(self, outcome: Outcome) -> Stopped:
         message = outcome.message(self.command, self._last_line)

@@ -20,7 +20,7 @@ MEANING = {
     6: "the plan no longer fits: it was edited, or a source or the target moved since",
 }
 """The exit codes of nestsync's jobs (docs/exit-codes.md)."""
-DONE, UNEXPECTED, BLOCKING, PARTLY, UNREACHABLE = 0, 1, 3, 4, 5
+DONE, UNEXPECTED, USAGE, BLOCKING, PARTLY, UNREACHABLE = range(6)
 _ALLOWED = re.compile(r"[^A-Za-z0-9_.:+-]")
 _LONGEST = 128
 
@@ -65,6 +65,16 @@ class Outcome:
         except (OSError, ValueError):
             return cls(exit_code)
         return cls(exit_code, said if isinstance(said, dict) else {})
+
+    def demanded(self, command: str) -> Outcome:
+        """This outcome. Raises `Stopped` where `command` is said to have ended well, and says nothing of it."""
+        if self.exit_code == DONE and not self.said:
+            raise Stopped(
+                f"nestsync {command} ended with 0, and nothing says what it did.\nhint: the driver has to run on this "
+                "worker, where its outcome is a file: its spark-submit must not have deploy-mode cluster",
+                USAGE,
+            )
+        return self
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:

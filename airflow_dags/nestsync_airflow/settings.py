@@ -17,10 +17,9 @@ from airflow.utils import yaml
 _KEY = re.compile(r"airflow[ \t]*:")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FIELDS = re.compile(r"password|login|host|schema|login:password|extra\.[A-Za-z0-9_.-]+")
-
-
-_GOES_ON = ("", " ", "\t", "#", "}", "]")
-"""What a line begins with that still belongs to the key above."""
+_MOST = 1_000_000
+"""The most seconds, or hours, that anything is waited for."""
+_LONGEST_TAG = 100
 
 
 class Refused(Exception):
@@ -125,9 +124,16 @@ def _whole_number(key: str, value: object) -> int:
 
 
 def _number(key: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-        raise Refused(f"airflow.{key} must be a number, 0 or more, not {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST:
+        raise Refused(f"airflow.{key} must be a number from 0 to {_MOST:,}, not {value!r}")
     return float(value)
+
+
+def _tag(key: str, value: object) -> str:
+    text = _text(key, value)
+    if len(text) > _LONGEST_TAG:
+        raise Refused(f"airflow.{key} must have at most {_LONGEST_TAG} characters: Airflow keeps no more")
+    return text
 
 
 def _listed(of: Callable[[str, object], Any]) -> Callable[[str, object], tuple[Any, ...]]:
@@ -195,7 +201,7 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "retries": _whole_number,
     "retry_seconds": _number,
     "alert": _dotted,
-    "tags": _listed(_text),
+    "tags": _listed(_tag),
 }
 """How the keys are checked that are no plain text."""
 

@@ -86,6 +86,7 @@ class Submission:
         except ValueError as error:
             raise Stopped(f"The connection {self.spark!r} cannot be used: {error}", CANNOT_BEGIN) from None
         self._demand(hook._connection)
+        hook._connection["deploy_mode"] = "client"  # spark-defaults.conf could have another
         return hook
 
     def _demand(self, said: dict[str, Any]) -> None:

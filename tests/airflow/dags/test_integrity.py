@@ -97,6 +97,9 @@ def test_nothing_secret_is_in_what_airflow_stores(bag: Bag) -> None:
         ("airflow: {schedule: '@daily'\n", "is not YAML"),
         ("airflow: {retries: -1}\n", "airflow.retries must be a whole number"),
         ("airflow: {approval_hours: soon}\n", "airflow.approval_hours must be a number"),
+        ("airflow: {approval_hours: .inf}\n", "airflow.approval_hours must be a number"),
+        ("airflow: {retry_seconds: .nan}\n", "airflow.retry_seconds must be a number"),
+        (f"airflow: {{tags: [{'t' * 101}]}}\n", "airflow.tags[0] must have at most 100 characters"),
         ("airflow: {timezone: Mars/Olympus}\n", "airflow.timezone must be a time zone"),
         ("airflow: {alert: notify}\n", "airflow.alert must name a function with its module"),
         ("airflow: {tags: sales}\n", "airflow.tags must be a list"),
@@ -114,6 +117,15 @@ def test_a_block_that_cannot_be_used_fails_every_night_and_harms_no_other(bag: B
     assert said in (dag.doc_md or "")
     assert "cannot-be-scheduled" in dag.tags
     assert DagSerialization.deserialize_dag(DagSerialization.serialize_dag(dag)).timetable.summary == "0 0 * * *"
+
+
+def test_a_name_that_airflow_has_no_room_for_harms_no_other(bag: Bag) -> None:
+    name = "s" * 244
+    found = bag(**{name: "", "crm": ""})
+    assert not found.import_errors
+    (other,) = set(found.dags) - {"nestsync.crm", "nestsync_assess.crm"}
+    assert other.startswith("nestsync.sss")
+    assert "Airflow makes no DAG of" in found.dags[other].get_task("configuration").problem
 
 
 @pytest.mark.parametrize("rest", ["sources: [\n", "mapping: {rules: &a [*a]}\n"])

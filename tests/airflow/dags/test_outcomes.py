@@ -40,6 +40,14 @@ def test_what_may_end_otherwise_is_tried_again(exit_code: int, said: dict[str, o
     assert decision.action is (RetryAction.DEFAULT if again else RetryAction.FAIL)
 
 
+def test_a_job_that_ended_well_and_says_nothing_did_not_run_here(tmp_path: Path) -> None:
+    with pytest.raises(Stopped, match="nestsync apply ended with 0, and nothing says what it did") as stopped:
+        Outcome.read(tmp_path / "outcome.json", 0).demanded("apply")
+    assert RetryWhereItHelps().evaluate(stopped.value, 1, 3).action is RetryAction.FAIL
+    told = Outcome(0, {"verdict": "Done."})
+    assert told.demanded("apply") is told
+
+
 def test_what_goes_wrong_around_a_job_is_tried_again() -> None:
     assert RetryWhereItHelps().evaluate(ConnectionError(), 1, 3).action is RetryAction.DEFAULT
 
