@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from nestsync.errors import SummaryUnreadable
-from nestsync.history.attempts import BEGUN, ENDED, FOLDER, STAGE, history_file, is_under_way
+from nestsync.history.attempts import BEGUN, ENDED, FOLDER, PRUNED, STAGE, history_file, is_under_way
 from nestsync.runfiles import RunFiles
 
 UNDER_WAY, DIED, FINISHED, UNKNOWN = "under way", "died", "ended", "unknown"
@@ -147,7 +147,7 @@ def read_record(files: RunFiles, run_id: str) -> RunRecord:
         catalogs=_catalogs(ended, summary),
         stages=_stages(ended, summary),
         died_in=last_stage(lines, worked[-1].get("attempt")) if state == DIED else None,
-        pruned=bool(begun) and summary is None and not problem and bool(_catalogs(ended, None)),
+        pruned=bool(begun) and summary is None and not problem and _is_pruned(lines, ended),
     )
 
 
@@ -171,6 +171,19 @@ def last_stage(lines: Sequence[Mapping[str, Any]], attempt: object) -> str | Non
 def only_reports(begun: Mapping[str, Any]) -> bool:
     """Whether the attempt that began so does nothing but report: what it comes to says nothing of the run itself."""
     return begun.get("stages") == [REPORT]
+
+
+def _is_pruned(lines: Sequence[Mapping[str, Any]], ended: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a run without a summary had one, or was removed without ever having had one.
+
+    An older version wrote no line when it removed a run: there its inventory is what tells that something is gone.
+    """
+    said = [line.get("event") for line in lines if line.get("event") == PRUNED or _works(line)]
+    return said[-1:] == [PRUNED] or bool(_catalogs(ended, None))
+
+
+def _works(line: Mapping[str, Any]) -> bool:
+    return line.get("event") == BEGUN and not only_reports(line)
 
 
 def _summary(files: RunFiles, run_id: str) -> tuple[dict[str, Any] | None, str]:
