@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from nestsync.completion import complete_runs
-from nestsync.history.choosing import choose
+from nestsync.history.choosing import choose_two
 from nestsync.history.records import read_history
 from nestsync.history.retention import Retention, outdated
 from nestsync.names.commands import ConfigFile, Debug, Json, WorkspaceFolder, workspace_files
@@ -43,7 +43,8 @@ def diff(
         str,
         typer.Argument(
             metavar="BEFORE",
-            help="A run: its id, the beginning of it that no other has, `latest` or `previous`.",
+            help="A run: its id, the beginning of it that no other has, `latest`, or `previous`: the latest before the "
+            "other one that has a source in common with it.",
             autocompletion=complete_runs,
         ),
     ] = "previous",
@@ -64,7 +65,7 @@ def diff(
     def work(ui: Ui, _confirm: Confirm) -> Comparison:
         files = workspace_files(config, workspace)
         records = read_history(files)
-        one, other = choose(files, before, records), choose(files, after, records)
+        one, other = choose_two(files, before, after, records)
 
         from nestsync.config import HistoryConfig, SparkConfig, load
         from nestsync.runner.comparing import demand_rows, diff
