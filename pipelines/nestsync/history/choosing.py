@@ -18,9 +18,8 @@ TREND = 30
 def choose(files: RunFiles, said: str, records: Sequence[RunRecord] | None = None) -> RunRecord:
     """The run that `said` means: its id, the only beginning that fits, ``latest``, or ``previous``.
 
-    ``latest`` and ``previous`` are of the runs that have an inventory; ``previous`` is the latest before ``latest`` with
-    a source in common. Raises `RunNotFound` and, where several runs
-    begin so, `ConfigurationError`.
+    ``latest`` and ``previous`` are of the runs that have an inventory; ``previous`` is the last before ``latest`` with
+    a source in common. Raises `RunNotFound` and, where several runs begin so, `ConfigurationError`.
     """
     known = read_history(files) if records is None else list(records)
     exact = next((record for record in known if record.run_id == said), None)
