@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -127,10 +128,10 @@ def test_a_night_that_failed_takes_no_good_ones_place(
     assert "".join(run_id[-1] for run_id in split(files, **limits)[0]) == expected
 
 
-@pytest.mark.parametrize("kind", ["unreachable", "died", "verified"])
-def test_a_run_goes_once_whatever_it_came_to(kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("make", [unreachable, died, ended])
+def test_a_run_goes_once_whatever_it_came_to(make: Callable[[RunFiles, str], None], tmp_path: Path) -> None:
     files = RunFiles(tmp_path)
-    {"unreachable": unreachable, "died": died, "verified": ended}[kind](files, "old")
+    make(files, "old")
     backdated(files, "old", NOW - timedelta(days=9))
     ended(files, "late")
     assert split(files, keep_days=2)[0] == ["old"]
