@@ -66,7 +66,8 @@ what `nestsync diff` found, a CSV file for two runs.
 
 Runs are kept until the configuration's `retention` lets them go, at the end of a report or with `nestsync prune`. Then
 their rows in `namespaces`, `tables`, `mapped`, `findings` and `actions` go, and their summary, listings, plan and
-report. `ledger`, `runs`, the journal and the history stay: who made what, when, and from which source.
+report. `ledger`, `runs`, the journal and the history stay: who made what, when, and from which source. A line in the
+history says that the run was removed.
 """
 
 

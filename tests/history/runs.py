@@ -44,6 +44,13 @@ def ended(
     backdated(files, run_id, NOW - timedelta(days=days_ago))
 
 
+def unreachable(files: RunFiles, run_id: str, *, days_ago: int = 0) -> None:
+    """A run that ended before it had an inventory."""
+    with attempt(files, run_id, command="run", stages=["inventory"], configuration="/conf/a.yaml") as begun:
+        begun.tell(RunOutcome(run_id, "run", 5, "hms did not answer."), {})
+    backdated(files, run_id, NOW - timedelta(days=days_ago))
+
+
 def died(files: RunFiles, run_id: str, *, inventory: Mapping[str, Mapping[str, Any]] | None = None) -> None:
     """A run whose process was gone before it could say so."""
     if inventory is not None:
@@ -57,5 +64,6 @@ def died(files: RunFiles, run_id: str, *, inventory: Mapping[str, Mapping[str, A
 def backdated(files: RunFiles, run_id: str, at: datetime) -> None:
     """Let `run_id` have begun at `at`."""
     file = history_file(files, run_id)
-    lines = [json.loads(line) | {"at": at.isoformat()} for line in file.read_text().splitlines()]
-    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    lines = file.read_text().splitlines(keepends=True)
+    whole = [json.dumps(json.loads(line) | {"at": at.isoformat()}) + "\n" for line in lines if line.endswith("\n")]
+    file.write_text("".join([*whole, *(line for line in lines if not line.endswith("\n"))]))

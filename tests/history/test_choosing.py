@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nestsync.errors import ConfigurationError, NestsyncError, RunNotFound
-from nestsync.history.choosing import choose, past_of, previous_of
+from nestsync.history.choosing import choose, choose_two, past_of, previous_of
 from nestsync.history.records import read_history
 from nestsync.runfiles import RunFiles
 from tests.history.runs import INVENTORY, NOW, died, ended
@@ -35,7 +35,7 @@ def files(tmp_path: Path) -> RunFiles:
         ("20261126T02", "20261126T020000-cc"),
         ("n", "nightly"),
         ("latest", "nightly"),
-        ("previous", "20261126T020000-cc"),
+        ("previous", "20261126T010000-bb"),
         ("zz", "zz-dead"),
     ],
 )
@@ -82,6 +82,28 @@ def test_a_word_needs_runs_with_an_inventory(tmp_path: Path, runs: int, said: st
     with pytest.raises(RunNotFound) as caught:
         choose(files, said)
     assert caught.value.what == what
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("previous", "latest", ("20261126T010000-bb", "nightly")),
+        ("latest", "previous", ("nightly", "20261126T010000-bb")),
+        ("previous", "20261126T01", ("20261125T010000-aa", "20261126T010000-bb")),
+        ("20261126T02", "latest", ("20261126T020000-cc", "nightly")),
+    ],
+)
+def test_the_previous_one_shares_a_source_with_the_other(
+    files: RunFiles, before: str, after: str, expected: tuple[str, str]
+) -> None:
+    one, other = choose_two(files, before, after, read_history(files))
+    assert (one.run_id, other.run_id) == expected
+
+
+def test_where_no_earlier_run_shares_a_source_that_is_said(files: RunFiles) -> None:
+    with pytest.raises(RunNotFound) as caught:
+        choose_two(files, "previous", "20261126T02", read_history(files))
+    assert caught.value.what == "there is no run before 20261126T020000-cc with a source in common"
 
 
 def test_the_run_before_has_a_source_in_common(files: RunFiles) -> None:

@@ -78,6 +78,44 @@ def test_a_run_that_died_says_so_and_a_torn_line_harms_nothing(files: RunFiles) 
     )
 
 
+def killed(files: RunFiles, *stages: str) -> None:
+    """A command on ``r1`` that was killed in the last of `stages`."""
+    with attempt(files, "r1", command=stages[0], stages=list(stages)) as begun:
+        for stage in stages:
+            begun.stage(stage)
+    file = history_file(files, "r1")
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:-1]))
+
+
+def went(files: RunFiles, stage: str) -> None:
+    with attempt(files, "r1", command=stage, stages=[stage]) as begun:
+        begun.stage(stage)
+        begun.tell(RunOutcome("r1", stage, 0, "said", (StageOutcome(stage, "ok", 1.0),)), INVENTORY)
+
+
+@pytest.mark.parametrize(
+    ("commands", "state", "died_in"),
+    [
+        pytest.param(("!apply", "report"), "died", "apply", id="reported"),
+        pytest.param(("!apply", "report", "report"), "died", "apply", id="reported-twice"),
+        pytest.param(("!apply", "report", "apply"), "ended", None, id="went-on"),
+        pytest.param(("apply", "!report"), "ended", None, id="only-its-report-died"),
+        pytest.param(("report",), "ended", None, id="nothing-but-a-report"),
+        pytest.param(("!report",), "died", "report", id="nothing-but-a-report-that-died"),
+    ],
+)
+def test_a_report_of_a_run_does_not_undo_that_it_died(
+    files: RunFiles, commands: tuple[str, ...], state: str, died_in: str | None
+) -> None:
+    for command in commands:
+        if command.startswith("!"):
+            killed(files, command[1:])
+        else:
+            went(files, command)
+    record = read_record(files, "r1")
+    assert (record.state, record.died_in) == (state, died_in)
+
+
 @pytest.mark.parametrize(
     ("run_id", "began"),
     [

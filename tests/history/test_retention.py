@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from nestsync.history.records import read_history, read_record
 from nestsync.history.retention import Retention, outdated, remove_files
 from nestsync.outcome import StageOutcome
 from nestsync.runfiles import RunFiles
-from tests.history.runs import BLOCKED, NOW, VERIFIED, backdated, ended
+from tests.history.runs import BLOCKED, NOW, VERIFIED, backdated, died, ended, unreachable
 
 FAILED = (*VERIFIED[:2], StageOutcome("apply", "failed", 1.0, {"applied": 1, "failed": 2}))
 
@@ -103,6 +105,54 @@ def test_a_run_that_went_is_not_counted_again(files: RunFiles) -> None:
     for run_id in split(files, keep_runs=3)[0]:
         remove_files(files, run_id, files.root / "reports")
     assert split(files, keep_runs=3) == ([], {})
+
+
+@pytest.mark.parametrize(
+    ("nights", "limits", "expected"),
+    [
+        pytest.param("ggggffff", {"keep_runs": 3}, "0", id="failed-ones-push-out-no-good-ones"),
+        pytest.param("gfgfgfgg", {"keep_runs": 3}, "0123", id="failed-ones-go-with-those-around-them"),
+        pytest.param("fgfgg", {"keep_runs": 3}, "0", id="older-than-the-oldest-kept"),
+        pytest.param("fgfg", {"keep_runs": 3}, "", id="fewer-than-are-kept"),
+        pytest.param("ffff", {"keep_runs": 3}, "", id="none-but-failed-ones"),
+        pytest.param("ffgf", {"keep_days": 3}, "01", id="by-age"),
+    ],
+)
+def test_a_night_that_failed_takes_no_good_ones_place(
+    nights: str, limits: dict[str, int], expected: str, tmp_path: Path
+) -> None:
+    files = RunFiles(tmp_path)
+    for night, kind in enumerate(nights):
+        make = ended if kind == "g" else unreachable
+        make(files, f"night-{night}", days_ago=len(nights) - night)
+    assert "".join(run_id[-1] for run_id in split(files, **limits)[0]) == expected
+
+
+@pytest.mark.parametrize("make", [unreachable, died, ended])
+def test_a_run_goes_once_whatever_it_came_to(make: Callable[[RunFiles, str], None], tmp_path: Path) -> None:
+    files = RunFiles(tmp_path)
+    make(files, "old")
+    backdated(files, "old", NOW - timedelta(days=9))
+    ended(files, "late")
+    assert split(files, keep_days=2)[0] == ["old"]
+    remove_files(files, "old", tmp_path / "reports")
+    assert split(files, keep_days=2) == ([], {})
+    assert read_record(files, "old").pruned
+
+
+def test_a_run_that_is_taken_up_after_it_went_is_there_again(tmp_path: Path) -> None:
+    files = RunFiles(tmp_path)
+    unreachable(files, "old")
+    remove_files(files, "old", tmp_path / "reports")
+    unreachable(files, "old")
+    assert not read_record(files, "old").pruned
+
+
+def test_what_an_older_version_made_leaves_no_line_as_it_had_none(tmp_path: Path) -> None:
+    files = RunFiles(tmp_path)
+    files.update_summary("old", "inventory", {})
+    remove_files(files, "old", tmp_path / "reports")
+    assert read_history(files) == []
 
 
 def test_age_is_of_the_first_command(files: RunFiles) -> None:

@@ -111,15 +111,32 @@ def test_without_limits_nothing_is_pruned(config: Path) -> None:
     }  # fmt: skip
 
 
+def test_that_no_limit_is_set_is_said(config: Path) -> None:
+    said = CliRunner().invoke(app, ["prune", "-c", str(config)])
+    assert (said.exit_code, said.stdout) == (
+        0,
+        "nothing is ever removed: the configuration's `retention` sets no limit\n",
+    )
+
+
+def test_history_may_be_quiet_as_other_commands(config: Path) -> None:
+    loud, quiet = (CliRunner().invoke(app, ["history", "-c", str(config), *more]) for more in ([], ["--quiet"]))
+    assert (quiet.exit_code, quiet.stdout) == (0, loud.stdout)
+
+
+@pytest.mark.parametrize("command", ["tree", "separators"])
+def test_what_looks_at_an_inventory_takes_quiet(command: str) -> None:
+    assert CliRunner().invoke(app, [command, "--quiet", "--help"]).exit_code == 0
+    assert "no such option" not in CliRunner().invoke(app, [command, "--quiet"]).output.lower()
+
+
 def test_a_dry_run_says_what_would_go_and_removes_nothing(config: Path) -> None:
     with config.open("a") as file:
         file.write("retention: {keep_runs: 1}\n")
     before = sorted(config.parent.rglob("*"))
     said = CliRunner().invoke(app, ["prune", "-c", str(config), "--dry-run"])
     assert said.stdout == (
-        "1 run would be removed\n  night-2\n"
-        "kept: night-1, for it is the latest that verified lake\n"
-        "kept: other, for it is the latest with an inventory\n"
+        "1 run would be removed\n  night-2\nkept: night-1, for it is the latest that verified lake\n"
     )
     assert sorted(config.parent.rglob("*")) == before
 

@@ -152,7 +152,13 @@ def test_a_sentence_gives_back_what_was_put_in(text: str) -> None:
     assert read_back(sentence(text)).strip() in (plain(text).strip(), f'"{plain(text)}"')
 
 
-@pytest.mark.parametrize("said", ["ask @platform", "as in #12", "see www.example.invalid", "so :tada:"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("ask @platform", "as in #12", "see www.example.invalid", "see WWW.example.invalid", "so :tada:"),
+        *("see https://example.invalid/x", "FTP://example.invalid", "as in GH-12", "as in gh-12.", "as in OPS-7"),
+    ],
+)
 def test_nobody_is_mentioned_and_nothing_becomes_a_link(said: str) -> None:
     (_, inline, _) = PARSER.parse(sentence(said))
     assert [child.type for child in inline.children or ()] == ["code_inline"]

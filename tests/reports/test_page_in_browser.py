@@ -6,6 +6,7 @@ import csv
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from nestsync.reports import html
-from nestsync.reports.facts import Capped, Digest
+from nestsync.reports.facts import ActionRow, Capped, Digest
 from tests.reports import samples
 
 pytestmark = pytest.mark.browser
@@ -127,6 +128,64 @@ def test_what_is_shown_can_be_had_as_csv_with_names_that_come_back(page: Page, t
     levels = [json.loads(row["levels"]) for row in rows]
     assert ["hive", "<img src=x onerror=alert(1)>"] in levels
     assert ["hive", "a&b;$x${y}{{ 7*7 }}"] in levels
+
+
+UNSEEN = (
+    "",
+    " a",
+    "a ",
+    "empty",
+    "␣a",
+    "\x1f",
+    "\\u001F",
+    "a\u200bb",
+    "\u202ex",
+    "=1+1",
+    'say "no"',
+    "a,b\r\nc",
+    "<u>",
+)
+
+
+def exported(page: Page, table: str) -> list[dict[str, str]]:
+    """The rows of a table as the page's CSV file gives them back."""
+    with page.expect_download() as download:
+        page.locator(f"[data-table={table}] .csv").click()
+    with download.value.path().open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_levels_and_names_come_back_from_the_csv_whatever_is_in_them(page: Page, tmp_path: Path) -> None:
+    rows = tuple(samples.finding(("hive", text), name=text or None, message="said") for text in UNSEEN)
+    actions = tuple(
+        ActionRow("create_namespace", levels, "pending", "why", None, ())
+        for levels in [(), *((text,) for text in UNSEEN)]
+    )
+    digest = replace(
+        samples.blocked(),
+        findings=Capped(rows, len(rows), "findings.csv"),
+        actions=Capped(actions, len(actions), "actions.csv"),
+        action_counts={("create_namespace", "pending"): len(actions)},
+    )
+    opened(page, digest, tmp_path)
+    found = exported(page, "findings")
+    assert [json.loads(row["levels"]) for row in found] == [["hive", text] for text in UNSEEN]
+    assert [json.loads(row["name"]) if row["name"] else "" for row in found] == list(UNSEEN)
+    planned = exported(page, "plan")
+    assert [json.loads(row["levels"]) for row in planned] == [[], *([text] for text in UNSEEN)]
+
+
+def test_a_written_action_says_on_which_day(page: Page, tmp_path: Path) -> None:
+    at = datetime(2026, 11, 29, 1, 6, 12, tzinfo=UTC)
+    digest = replace(
+        samples.finished(),
+        actions=Capped((ActionRow("create_namespace", ("a",), "applied", "why", None, (), at),), 1, "actions.csv"),
+    )
+    opened(page, digest, tmp_path)
+    assert page.locator("#plan-table time").inner_text() == "2026-11-29 01:06:12 UTC"
+    assert exported(page, "plan")[0]["at"] == "2026-11-29 01:06:12 UTC"
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_the_plan_is_filtered_by_its_outcome(page: Page, tmp_path: Path) -> None:

@@ -87,7 +87,8 @@ class RetentionConfig(Section):
     """
 
     keep_runs: int | None = Field(default=None, ge=1, strict=True)
-    """How many of the latest runs are kept; null sets no limit."""
+    """How many of the latest runs are kept; null sets no limit. Those without an inventory do not count, and go once
+    they are older than the oldest that is kept."""
     keep_days: int | None = Field(default=None, ge=1, strict=True)
     """For how many days a run is kept; null sets no limit."""
 

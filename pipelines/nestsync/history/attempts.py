@@ -25,7 +25,7 @@ from nestsync.outcome import RunOutcome
 from nestsync.runfiles import RunFiles, checked_run_id
 
 FOLDER = "history"
-BEGUN, STAGE, ENDED = "begun", "stage", "ended"
+BEGUN, STAGE, ENDED, PRUNED = "begun", "stage", "ended", "pruned"
 INTERRUPTED = 130
 
 
@@ -79,6 +79,13 @@ def history_file(files: RunFiles, run_id: str) -> Path:
     return files.root / FOLDER / f"{checked_run_id(run_id)}.jsonl"
 
 
+def tell_pruned(files: RunFiles, run_id: str) -> None:
+    """Say that the rows and files of `run_id` were removed; one that an older version made has no line to add it to."""
+    file = history_file(files, run_id)
+    if file.exists():
+        _append(file, {"event": PRUNED, "at": _now()})
+
+
 def _exit_code(error: BaseException) -> int:
     if isinstance(error, NestsyncError):
         return error.exit_code
@@ -94,9 +101,12 @@ def _now() -> str:
 def _append(file: Path, line: Mapping[str, Any]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     # One write to a file that is opened for appending: lines of several processes do not mix.
-    descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
     try:
-        os.write(descriptor, json.dumps(line, ensure_ascii=True).encode("ascii") + b"\n")
+        end = os.lseek(descriptor, 0, os.SEEK_END)
+        # A process that died may have left half a line, which is not to take this one with it.
+        torn = end > 0 and os.pread(descriptor, 1, end - 1) != b"\n"
+        os.write(descriptor, b"\n" * torn + json.dumps(line, ensure_ascii=True).encode("ascii") + b"\n")
     finally:
         os.close(descriptor)
 
@@ -143,10 +153,12 @@ __all__ = [
     "BEGUN",
     "ENDED",
     "FOLDER",
+    "PRUNED",
     "STAGE",
     "Attempt",
     "attempt",
     "history_file",
     "is_under_way",
     "kept_from_others",
+    "tell_pruned",
 ]

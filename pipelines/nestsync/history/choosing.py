@@ -16,10 +16,10 @@ TREND = 30
 
 
 def choose(files: RunFiles, said: str, records: Sequence[RunRecord] | None = None) -> RunRecord:
-    """The run that `said` means: its id, the only beginning that fits, ``latest``, or ``previous`` (before that).
+    """The run that `said` means: its id, the only beginning that fits, ``latest``, or ``previous``.
 
-    ``latest`` and ``previous`` are of the runs that have an inventory. Raises `RunNotFound` and, where several runs
-    begin so, `ConfigurationError`.
+    ``latest`` and ``previous`` are of the runs that have an inventory; ``previous`` is the last before ``latest`` with
+    a source in common. Raises `RunNotFound` and, where several runs begin so, `ConfigurationError`.
     """
     known = read_history(files) if records is None else list(records)
     exact = next((record for record in known if record.run_id == said), None)
@@ -39,15 +39,38 @@ def choose(files: RunFiles, said: str, records: Sequence[RunRecord] | None = Non
     raise RunNotFound(f"there is no run {said!r}", where=str(files.root), hint=f"the latest runs are: {latest}")
 
 
+def choose_two(files: RunFiles, before: str, after: str, records: Sequence[RunRecord]) -> tuple[RunRecord, RunRecord]:
+    """The two runs to compare. ``previous`` is the latest that began before the other and shares a source with it."""
+    if after == "previous" and before != "previous":
+        other, one = choose_two(files, after, before, records)
+        return one, other
+    other = choose(files, after, records)
+    if before != "previous" or any(record.run_id == before for record in records):
+        return choose(files, before, records), other
+    if not other.has_rows:
+        return choose(files, before, records), other  # whoever demands its rows says why there are none
+    return _before(files, other, records), other
+
+
 def _recent(files: RunFiles, said: str, known: Sequence[RunRecord]) -> RunRecord:
     inventoried = [record for record in known if record.has_rows]
-    wanted = 1 if said == "latest" else 2
-    if len(inventoried) < wanted:
+    if not inventoried or (said == "previous" and len(inventoried) == 1):
         have = "no run with an inventory yet" if not inventoried else "only one run with an inventory yet"
         raise RunNotFound(
             f"there is {have}", where=str(files.root), hint="`nestsync inventory -c FILE` reads the catalogs"
         )
-    return inventoried[-wanted]
+    return inventoried[-1] if said == "latest" else _before(files, inventoried[-1], known)
+
+
+def _before(files: RunFiles, run: RunRecord, known: Sequence[RunRecord]) -> RunRecord:
+    found = previous_of(run, known)
+    if found is None:
+        raise RunNotFound(
+            f"there is no run before {run.run_id} with a source in common",
+            where=str(files.root),
+            hint="`nestsync history` lists the runs; any two of them can be named",
+        )
+    return found
 
 
 def demand_inventory(files: RunFiles, run: RunRecord, purpose: str) -> None:
@@ -101,4 +124,4 @@ def _order(record: RunRecord) -> tuple[datetime, str]:
     return record.started_at, record.run_id
 
 
-__all__ = ["TREND", "Past", "choose", "demand_inventory", "past_of", "previous_of"]
+__all__ = ["TREND", "Past", "choose", "choose_two", "demand_inventory", "past_of", "previous_of"]

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from nestsync.history.attempts import BEGUN, ENDED, is_under_way
-from nestsync.history.records import last_stage, read_lines
+from nestsync.history.records import REPORT, last_stage, only_reports, read_lines
 from nestsync.outcome import StageOutcome
 from nestsync.runfiles import RunFiles
 
-REPORT = "report"
 WITHOUT_A_WORD = "its process ended without a word"
 _PARTLY, _BLOCKED = 4, 3
 
@@ -35,7 +34,7 @@ class Ending:
 def read_ending(files: RunFiles, run_id: str) -> Ending | None:
     """How `run_id` ended, as far as its commands said; None where none did. To be asked before a command begins."""
     lines = list(read_lines(files, run_id))
-    begun = [line for line in lines if line.get("event") == BEGUN and line.get("stages") != [REPORT]]
+    begun = [line for line in lines if line.get("event") == BEGUN and not only_reports(line)]
     if not begun:
         return None
     ends = {line.get("attempt"): line for line in lines if line.get("event") == ENDED}

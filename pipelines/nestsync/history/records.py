@@ -14,10 +14,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from nestsync.errors import SummaryUnreadable
-from nestsync.history.attempts import BEGUN, ENDED, FOLDER, STAGE, history_file, is_under_way
+from nestsync.history.attempts import BEGUN, ENDED, FOLDER, PRUNED, STAGE, history_file, is_under_way
 from nestsync.runfiles import RunFiles
 
 UNDER_WAY, DIED, FINISHED, UNKNOWN = "under way", "died", "ended", "unknown"
+REPORT = "report"
 _DATED = re.compile(r"(\d{8}T\d{6})(?![0-9])")
 OBJECTS = ("namespaces", "tables", "views")
 SEVERITIES = ("blocking", "warning", "info")
@@ -49,7 +50,7 @@ class RunRecord:
     stages: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """What each stage counted when it ran last."""
     died_in: str | None = None
-    """The stage in which its last command died; None where it did not, or nobody knows."""
+    """The stage in which the last command that did more than report died; None where it did not, or nobody knows."""
     pruned: bool = False
     """Whether its rows and files were removed."""
 
@@ -130,7 +131,8 @@ def read_record(files: RunFiles, run_id: str) -> RunRecord:
     ended = [line for line in lines if line.get("event") == ENDED]
     summary, problem = _summary(files, run_id)
     last = ended[-1] if ended else {}
-    state = _state(files, run_id, begun, ended)
+    worked = [line for line in begun if not only_reports(line)] or begun
+    state = _state(files, run_id, worked, ended)
     return RunRecord(
         run_id=run_id,
         state=state,
@@ -144,8 +146,8 @@ def read_record(files: RunFiles, run_id: str) -> RunRecord:
         naming=_text(_facts(summary, "check").get("naming")),
         catalogs=_catalogs(ended, summary),
         stages=_stages(ended, summary),
-        died_in=last_stage(lines, begun[-1].get("attempt")) if state == DIED else None,
-        pruned=bool(begun) and summary is None and not problem and bool(_catalogs(ended, None)),
+        died_in=last_stage(lines, worked[-1].get("attempt")) if state == DIED else None,
+        pruned=bool(begun) and summary is None and not problem and _is_pruned(lines, ended),
     )
 
 
@@ -166,6 +168,24 @@ def last_stage(lines: Sequence[Mapping[str, Any]], attempt: object) -> str | Non
     return said[-1] if said and isinstance(said[-1], str) else None
 
 
+def only_reports(begun: Mapping[str, Any]) -> bool:
+    """Whether the attempt that began so does nothing but report: what it comes to says nothing of the run itself."""
+    return begun.get("stages") == [REPORT]
+
+
+def _is_pruned(lines: Sequence[Mapping[str, Any]], ended: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a run without a summary had one, or was removed without ever having had one.
+
+    An older version wrote no line when it removed a run: there its inventory is what tells that something is gone.
+    """
+    said = [line.get("event") for line in lines if line.get("event") == PRUNED or _works(line)]
+    return said[-1:] == [PRUNED] or bool(_catalogs(ended, None))
+
+
+def _works(line: Mapping[str, Any]) -> bool:
+    return line.get("event") == BEGUN and not only_reports(line)
+
+
 def _summary(files: RunFiles, run_id: str) -> tuple[dict[str, Any] | None, str]:
     """The run's summary, if it left one, and what is wrong with it."""
     if not files.has_summary(run_id):
@@ -176,13 +196,15 @@ def _summary(files: RunFiles, run_id: str) -> tuple[dict[str, Any] | None, str]:
         return None, f"its summary cannot be read: {error.what}"
 
 
-def _state(files: RunFiles, run_id: str, begun: Sequence[Mapping[str, Any]], ended: Sequence[Mapping[str, Any]]) -> str:
-    if not begun:
+def _state(
+    files: RunFiles, run_id: str, worked: Sequence[Mapping[str, Any]], ended: Sequence[Mapping[str, Any]]
+) -> str:
+    if not worked:
         return UNKNOWN
     if is_under_way(files, run_id):
         return UNDER_WAY
     ends = {line.get("attempt") for line in ended}
-    return FINISHED if begun[-1].get("attempt") in ends else DIED
+    return FINISHED if worked[-1].get("attempt") in ends else DIED
 
 
 def _started(files: RunFiles, run_id: str, begun: Sequence[Mapping[str, Any]]) -> datetime:
@@ -248,11 +270,13 @@ __all__ = [
     "DIED",
     "FINISHED",
     "OBJECTS",
+    "REPORT",
     "SEVERITIES",
     "UNDER_WAY",
     "UNKNOWN",
     "RunRecord",
     "last_stage",
+    "only_reports",
     "read_history",
     "read_lines",
     "read_record",

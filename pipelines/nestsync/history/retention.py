@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from nestsync.history.attempts import tell_pruned
 from nestsync.history.records import UNDER_WAY, RunRecord
 from nestsync.runfiles import RunFiles, checked_run_id
 
@@ -24,6 +25,7 @@ class Retention:
     """How long runs are kept: one goes when each limit that is set allows it. None sets no limit."""
 
     keep_runs: int | None = None
+    """A run may go once so many later ones have an inventory: nights that failed push out no good ones."""
     keep_days: int | None = None
 
 
@@ -42,7 +44,7 @@ def outdated(
     if retention.keep_runs is None and retention.keep_days is None:
         return [], []
     there = [record for record in records if not record.pruned]
-    latest = {record.run_id for record in there[-retention.keep_runs :]} if retention.keep_runs else set()
+    latest = set() if retention.keep_runs is None else _latest(there, retention.keep_runs)
     goes: list[RunRecord] = []
     stays: list[Kept] = []
     for record in there:
@@ -55,6 +57,13 @@ def outdated(
         else:
             stays.append(Kept(record.run_id, reason))
     return goes, stays
+
+
+def _latest(records: Sequence[RunRecord], count: int) -> set[str]:
+    """The last `count` runs that have an inventory, and those without one from the oldest of them on."""
+    inventoried = [index for index, record in enumerate(records) if record.has_rows]
+    first = inventoried[-count] if len(inventoried) >= count else 0
+    return {record.run_id for record in records[first:]}
 
 
 def _needed(files: RunFiles, record: RunRecord, records: Sequence[RunRecord]) -> str | None:
@@ -81,7 +90,10 @@ def _unfinished(files: RunFiles, record: RunRecord) -> bool:
 
 
 def remove_files(files: RunFiles, run_id: str, report_folder: Path) -> None:
-    """Remove the files of `run_id`; its summary goes last, so that what is interrupted is taken up again."""
+    """Remove the files of `run_id`; its summary goes last, so that what is interrupted is taken up again.
+
+    Then the history says so: of a run that never had an inventory, nothing else tells that it went.
+    """
     name = checked_run_id(run_id)
     for folder in (*(files.root / kind for kind in GOES), report_folder):
         shutil.rmtree(folder / name, ignore_errors=True)
@@ -90,6 +102,7 @@ def remove_files(files: RunFiles, run_id: str, report_folder: Path) -> None:
             comparison.unlink(missing_ok=True)
     (files.root / "locks" / f"summary-{name}.lock").unlink(missing_ok=True)
     (files.root / "runs-json" / f"{name}.json").unlink(missing_ok=True)
+    tell_pruned(files, name)
 
 
 __all__ = ["Kept", "Retention", "outdated", "remove_files"]

@@ -38,6 +38,7 @@ RunId = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the answer only, without progress.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Print the traceback of an unexpected failure.")]
 
 
@@ -101,6 +102,7 @@ def tree(
         int | None, typer.Option("--depth", metavar="N", min=1, help="How many levels to show. All by default.")
     ] = None,
     json: Json = False,
+    quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """The namespaces of the last inventory, as the hierarchy that they are."""
@@ -108,7 +110,7 @@ def tree(
     def work(_ui: Ui, _confirm: Confirm) -> Tree:
         return read_tree(workspace_files(config, workspace), run_id=run_id, names=tuple(source or ()), depth=depth)
 
-    carry_out("tree", Manner(json=json, debug=debug), work, config_file=config)
+    carry_out("tree", Manner(json=json, quiet=quiet, debug=debug), work, config_file=config)
 
 
 def separators(
@@ -116,6 +118,7 @@ def separators(
     workspace: WorkspaceFolder = None,
     run_id: RunId = None,
     json: Json = False,
+    quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """The candidates for the separator, ranked: which names hold them, and what each would change."""
@@ -123,7 +126,7 @@ def separators(
     def work(_ui: Ui, _confirm: Confirm) -> Separators:
         return read_separators(workspace_files(config, workspace), run_id=run_id)
 
-    carry_out("separators", Manner(json=json, debug=debug), work, config_file=config)
+    carry_out("separators", Manner(json=json, quiet=quiet, debug=debug), work, config_file=config)
 
 
 def workspace_files(config: Path | None, workspace: Path | None) -> RunFiles:
@@ -134,4 +137,14 @@ def workspace_files(config: Path | None, workspace: Path | None) -> RunFiles:
     return RunFiles(workspace if config is None else workspace_of(config))  # type: ignore[arg-type]
 
 
-__all__ = ["ConfigFile", "Debug", "Json", "WorkspaceFolder", "explain", "separators", "tree", "workspace_files"]
+__all__ = [
+    "ConfigFile",
+    "Debug",
+    "Json",
+    "Quiet",
+    "WorkspaceFolder",
+    "explain",
+    "separators",
+    "tree",
+    "workspace_files",
+]

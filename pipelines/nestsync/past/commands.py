@@ -9,17 +9,16 @@ from typing import Annotated
 import typer
 
 from nestsync.completion import complete_runs
-from nestsync.history.choosing import choose
+from nestsync.history.choosing import choose_two
 from nestsync.history.records import read_history
 from nestsync.history.retention import Retention, outdated
-from nestsync.names.commands import ConfigFile, Debug, Json, WorkspaceFolder, workspace_files
+from nestsync.names.commands import ConfigFile, Debug, Json, Quiet, WorkspaceFolder, workspace_files
 from nestsync.past.comparison import Comparison
 from nestsync.past.listing import History, read_listing
 from nestsync.past.pruned import Pruned
 from nestsync.shell import Manner, carry_out
 from nestsync.ui import Confirm, Ui
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the answer only, without progress.")]
 SHOWN = 50
 
 
@@ -28,6 +27,7 @@ def history(
     workspace: WorkspaceFolder = None,
     limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", min=1, help="How many runs to show.")] = 20,
     json: Json = False,
+    quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """The runs of a workspace: when, how long, what they counted and what they ended with."""
@@ -35,7 +35,7 @@ def history(
     def work(_ui: Ui, _confirm: Confirm) -> History:
         return read_listing(workspace_files(config, workspace), limit)
 
-    carry_out("history", Manner(json=json, debug=debug), work, config_file=config)
+    carry_out("history", Manner(json=json, quiet=quiet, debug=debug), work, config_file=config)
 
 
 def diff(
@@ -43,7 +43,8 @@ def diff(
         str,
         typer.Argument(
             metavar="BEFORE",
-            help="A run: its id, the beginning of it that no other has, `latest` or `previous`.",
+            help="A run: its id, the beginning of it that no other has, `latest`, or `previous`: the latest before the "
+            "other one that has a source in common with it.",
             autocompletion=complete_runs,
         ),
     ] = "previous",
@@ -64,7 +65,7 @@ def diff(
     def work(ui: Ui, _confirm: Confirm) -> Comparison:
         files = workspace_files(config, workspace)
         records = read_history(files)
-        one, other = choose(files, before, records), choose(files, after, records)
+        one, other = choose_two(files, before, after, records)
 
         from nestsync.config import HistoryConfig, SparkConfig, load
         from nestsync.runner.comparing import demand_rows, diff
@@ -97,7 +98,7 @@ def prune(
         files = workspace_files(config, None)
         goes, kept = outdated(files, read_history(files), retention, datetime.now(UTC))
         if dry_run or not goes:
-            return Pruned([run.run_id for run in goes], kept, dry_run)
+            return Pruned([run.run_id for run in goes], kept, dry_run, limited=loaded.retention.limits)
 
         from nestsync.runner.pruning import prune
         from nestsync.session import open_session

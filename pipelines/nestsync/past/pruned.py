@@ -17,9 +17,14 @@ class Pruned:
     runs: Sequence[str]
     kept: Sequence[Kept]
     dry_run: bool
+    limited: bool = True
+    """Whether any limit is set."""
 
     def write(self, stream: TextIO) -> None:
         """What went or would go, and what stays although the limits would take it."""
+        if not self.limited:
+            write_line(stream, "nothing is ever removed: the configuration's `retention` sets no limit")
+            return
         verb = "would be removed" if self.dry_run else "removed"
         write_line(stream, f"{len(self.runs):,} {'run' if len(self.runs) == 1 else 'runs'} {verb}")
         for run_id in self.runs:

@@ -26,8 +26,9 @@ _TOLD = {0: "✅", 3: "⛔", 4: "⚠️", 6: "⚠️"}
 _MARKS = re.compile(r"([\\`*_\[\]<>~&$|])")
 _BEGINS = re.compile(r"\A(?:([-+=])|(\d+)([.)]))")
 """What begins a list or a heading, and is itself anywhere else."""
-_MEANS_MORE = re.compile(r"[@#`]|:\w|www\.")
-"""What chats and forges make something of by themselves, escaped or not: mentions, issues, addresses, emoji."""
+_MEANS_MORE = re.compile(r"[@#`]|:\w|://|www\.|\b[A-Za-z][A-Za-z0-9]*-\d+\b", re.IGNORECASE)
+"""What chats and forges make something of by themselves, escaped or not: mentions, issues (``#12``, ``GH-12``),
+addresses, emoji."""
 _RUNS_OF_TICKS = re.compile("`+")
 
 

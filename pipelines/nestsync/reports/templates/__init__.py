@@ -7,6 +7,7 @@ from importlib import resources
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
+from nestsync.core.identifiers import shown_json
 from nestsync.reports.text import visible, visible_lines, visible_name
 
 
@@ -21,7 +22,7 @@ def environment() -> Environment:
     found = Environment(
         loader=FunctionLoader(text), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    found.filters |= {"visible": visible, "lines": visible_lines, "name": visible_name}
+    found.filters |= {"visible": visible, "lines": visible_lines, "name": visible_name, "json": shown_json}
     return found
 
 

@@ -28,12 +28,11 @@
     });
   }
 
-  // A cell of a CSV file: levels as JSON, so that they come back exactly; a sentence never as a spreadsheet's formula.
+  // A cell of a CSV file: levels and names as JSON, so that they come back exactly, which their chips do not give back;
+  // a sentence never as a spreadsheet's formula.
   const cell = (part) => {
     if (!part) return "";
-    if (part.matches(".n")) {
-      return JSON.stringify(all("b:not(.t, .root)", part).map((level) => level.textContent));
-    }
+    if (part.dataset.json !== undefined) return part.dataset.json;
     const text = part.textContent.trim();
     return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   };
