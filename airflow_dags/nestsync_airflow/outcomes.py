@@ -67,7 +67,7 @@ class Outcome:
         return cls(exit_code, said if isinstance(said, dict) else {})
 
     def demanded(self, command: str) -> Outcome:
-        """This outcome. Raises `Stopped` where `command` is said to have ended well, and says nothing of it."""
+        """The outcome itself. Raises `Stopped` where `command` is said to have ended well, and says nothing of it."""
         if self.exit_code == DONE and not self.said:
             raise Stopped(
                 f"nestsync {command} ended with 0, and nothing says what it did.\nhint: the driver has to run on this "
