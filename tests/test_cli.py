@@ -464,3 +464,23 @@ def test_completion_knows_commands_runs_and_sources(tmp_path: Path) -> None:
 def test_completion_can_be_shown_for_a_shell(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
     assert "_NESTSYNC_COMPLETE=complete_bash" in nestsync("--show-completion", "bash").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        pytest.param(("run",), "target is missing, and this command writes to one", id="no-target"),
+        pytest.param(("inventory", "--source", "nope"), "there is no source 'nope'", id="no-such-source"),
+        pytest.param(("inventory", "--source", "../x"), "the configuration names prod, public", id="the-sources"),
+    ],
+)
+def test_what_the_configuration_does_not_name_is_refused_before_anything_starts(
+    words: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "nestsync.yaml"
+    file.write_text(f"workspace: space\nsources: {SOURCES}\n")
+    command, *more = words
+    done = CliRunner().invoke(app, [command, "-c", str(file), *more])
+    assert (done.exit_code, "starting Spark" in done.stderr) == (2, False)
+    assert said in done.stderr
+    assert not (tmp_path / "space").exists()

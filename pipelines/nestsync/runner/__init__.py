@@ -25,7 +25,7 @@ from nestsync.outcome import RunOutcome, StageOutcome
 from nestsync.reports.expectations import load_ahead
 from nestsync.runfiles import RunFiles
 from nestsync.runner.choosing import run_to_take
-from nestsync.runner.context import RunContext, demand
+from nestsync.runner.context import RunContext, demand, demand_configured, demanded_target
 from nestsync.runner.outcomes import next_steps, not_met, verdict
 from nestsync.runner.progress import watched
 from nestsync.runner.pruning import prune
@@ -76,6 +76,11 @@ def run(
         publishing(config)  # a key that is not there is said before the work, and not after it
     if stages[0] in STANDS_ON:  # said now, and not after Spark has started
         demand(files, taken, STANDS_ON[stages[0]], config)
+    if command != "assess" and not {"plan", "apply", "verify"}.isdisjoint(stages):
+        demanded_target(config)
+    if sources is not None:
+        target = () if config.target is None else (config.target.name,)
+        demand_configured(config, sources, [*(source.name for source in config.sources), *target])
     if SparkSession.getActiveSession() is None:
         prepare(stages)
         ui.stage_started("spark", "starting Spark")

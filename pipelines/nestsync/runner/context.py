@@ -129,26 +129,13 @@ class RunContext:
             found.append(_ref(self.target, "target"))
         if names is None:
             return tuple(found)
-        known = [catalog.name for catalog in found]
-        unknown = [name for name in names if name not in known]
-        if unknown:
-            raise ConfigurationError(
-                f"there is no source {unknown[0]!r}",
-                where=str(self.config.path),
-                hint=f"the configuration names {', '.join(known)}",
-            )
+        demand_configured(self.config, names, [catalog.name for catalog in found])
         return tuple(catalog for catalog in found if catalog.name in names)
 
     @property
     def target(self) -> CatalogConfig:
         """The configured target. Raises `ConfigurationError` where there is none."""
-        if self.config.target is None:
-            raise ConfigurationError(
-                "target is missing, and this command writes to one",
-                where=str(self.config.path),
-                hint="configure a target, or use `nestsync assess`",
-            )
-        return self.config.target
+        return demanded_target(self.config)
 
     def open_writer(self) -> CatalogWriter:
         """A writer of the target. Raises `ConfigurationError` where there is none, or its system cannot be one."""
@@ -225,6 +212,28 @@ class RunContext:
         self.workspace.update_summary(self.run_id, stage, facts)
 
 
+def demand_configured(config: Config, names: Sequence[str], known: Sequence[str]) -> None:
+    """Raise `ConfigurationError` for the first of `names` that is not among `known`, the catalogs of `config`."""
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise ConfigurationError(
+            f"there is no source {unknown[0]!r}",
+            where=str(config.path),
+            hint=f"the configuration names {', '.join(known)}",
+        )
+
+
+def demanded_target(config: Config) -> CatalogConfig:
+    """The target of `config`. Raises `ConfigurationError` where there is none."""
+    if config.target is None:
+        raise ConfigurationError(
+            "target is missing, and this command writes to one",
+            where=str(config.path),
+            hint="configure a target, or use `nestsync assess`",
+        )
+    return config.target
+
+
 def demand(files: RunFiles, run_id: str, stage: str, config: Config) -> dict[str, Any]:
     """What `stage` left in the summary of `run_id`. Raises `ConfigurationError` where it did not run."""
     found = _facts(files, run_id, stage)
@@ -261,4 +270,4 @@ def _ref(catalog: CatalogConfig, role: str) -> CatalogRef:
     return CatalogRef(catalog.name, catalog.system, catalog.options, role)
 
 
-__all__ = ["RunContext", "demand"]
+__all__ = ["RunContext", "demand", "demand_configured", "demanded_target"]
