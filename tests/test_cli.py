@@ -262,6 +262,11 @@ def test_a_valid_configuration_names_its_catalogs_and_a_wrong_one_its_mistakes(t
     ]
     assert (said["workspace"], said["reports"]) == (str(tmp_path / "workspace"), str(tmp_path / "workspace/reports"))
     assert "lakehouse  target  iceberg_rest" in nestsync("validate", "-c", str(file)).stdout
+    assert said["warnings"] == []
+    file.write_text(f"sources: {SOURCES}\nseparator: {{value: '::'}}\n", encoding="utf-8")
+    (warning,) = json.loads(nestsync("validate", "-c", str(file), "--json").stdout)["warnings"]
+    assert warning.startswith("separator.value: Delimiter '::' is not allowed because it is not a single character")
+    assert f"warning: {warning}" in nestsync("validate", "-c", str(file)).stdout
     file.write_text(f"sources: {SOURCES}\nengine: [spark]\n", encoding="utf-8")
     wrong = nestsync("validate", "-c", str(file))
     assert (wrong.returncode, "engines" in wrong.stderr) == (2, True)
@@ -423,6 +428,16 @@ def test_yes_answers_before_the_question(monkeypatch: pytest.MonkeyPatch, capsys
         assert ended(asks, Manner(yes=True)) == 0
         assert person.shown() == ""
     assert capsys.readouterr().out == "agreed: True\n"
+
+
+def test_who_would_not_see_the_question_has_not_agreed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with terminal(monkeypatch) as person:
+        monkeypatch.setattr("sys.stderr", io.StringIO())
+        assert ended(asks) == 0
+        assert person.shown() == ""
+    assert capsys.readouterr().out == "agreed: False\n"
 
 
 def test_off_a_terminal_nothing_is_asked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

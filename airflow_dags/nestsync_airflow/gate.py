@@ -6,7 +6,6 @@ import csv
 import json
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -110,21 +109,33 @@ def what_would_be_done(plan: Mapping[str, Any], file: Path) -> str:
     told += [f"{counts[kind]:,} {kind}" for kind in SENDS_NOTHING if counts.get(kind)]
     lines = [f"**{plan['verdict']}** ({', '.join(told)})", ""]
     try:
-        actions = list(islice(_actions(file), SHOWN))
+        actions = _first(file)
     except (OSError, ValueError, KeyError) as error:
         return "\n".join([*lines, f"The plan's file cannot be read from here: {error}"])
     lines += ["| what | namespace | properties | why |", "| --- | --- | --- | --- |", *actions, ""]
-    lines += [f"The whole plan: `{file}`"]
+    every = sum(counts.get(kind, 0) for kind in KINDS)
+    lines += [f"{len(actions):,} of {every:,}, what changes before what is created. The whole plan: `{file}`"]
     return "\n".join(lines)
 
 
-def _actions(file: Path) -> Iterator[str]:
+def _first(file: Path) -> list[str]:
+    """The first actions: what is there already and would change matters more than what would be new."""
+    changes: list[str] = []
+    creations: list[str] = []
+    for kind, line in _actions(file):
+        of_kind = creations if kind == CREATES else changes
+        if len(of_kind) < SHOWN:
+            of_kind.append(line)
+    return [*changes, *creations][:SHOWN]
+
+
+def _actions(file: Path) -> Iterator[tuple[str, str]]:
     with file.open(encoding="utf-8", newline="") as rows:
         for row in csv.DictReader(rows):
             if row["kind"] in KINDS:
                 levels = json.dumps(json.loads(row["levels"]), ensure_ascii=False)
                 cells = (KINDS[row["kind"]], levels, row["properties"], row["reason"])
-                yield f"| {' | '.join(map(_cell, cells))} |"
+                yield row["kind"], f"| {' | '.join(map(_cell, cells))} |"
 
 
 def _cell(text: str) -> str:

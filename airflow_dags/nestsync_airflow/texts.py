@@ -20,7 +20,7 @@ Nightly sync of the configuration `{file}` by nestsync.
   decision is a no.
 - **apply** writes. A task that was killed, or cleared, goes on with its run: nothing is written twice.
 - **verify** reads the target again; its success updates the asset `{asset}`, on which other DAGs can be scheduled.
-- **report** is written in any case; the link *Report* leads there.
+- **report** is written wherever the names were checked; the link *Report* leads there.
 
 Tried again, with back-off, is only what may end otherwise: a catalog that does not answer, a lease that is held (exit
 5), what the target refused for the moment (4), a job that was killed. Findings (3), drift (6) and mistakes (2) are not.

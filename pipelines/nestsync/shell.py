@@ -120,8 +120,10 @@ def _standard_output_kept(wanted: bool) -> Iterator[None]:
 
 def _confirmation(manner: Manner, ui: Ui) -> Confirm:
     def ask(question: str) -> bool:
-        if manner.yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
-            return True  # typed in a script, the command itself is the consent
+        if manner.yes or not sys.stdin.isatty():
+            return True  # in a script, the command itself is the consent
+        if not sys.stderr.isatty():
+            return False  # somebody is there and would not see the question
         with ui.suspended():
             sys.stderr.write(f"{visible(question)} [y/N] ")
             sys.stderr.flush()

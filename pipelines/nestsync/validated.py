@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from nestsync.config import Config
+from nestsync.core.separators import SeparatorRefused, check_separator
 from nestsync.ui import print_table, visible, write_line
 
 
@@ -22,12 +23,25 @@ class Validated:
             "workspace": str(self.config.workspace),
             "reports": str(self.config.report_folder),
             "catalogs": [{"name": name, "role": role, "system": system} for name, role, system in self._catalogs()],
+            "warnings": self._warnings(),
         }
 
     def write(self, stream: TextIO) -> None:
         """One line a catalog, after the verdict."""
         write_line(stream, visible(f"{self.config.path} is a valid configuration"))
         print_table(stream, "", ("catalog", "role", "system"), self._catalogs())
+        for warning in self._warnings():
+            write_line(stream, visible(f"warning: {warning}"))
+
+    def _warnings(self) -> list[str]:
+        """What is well written, and what the check will nevertheless block on."""
+        said = self.config.separator
+        try:
+            if said.value is not None:
+                check_separator(said.value, policy=said.policy, allowed=said.allowed)
+        except SeparatorRefused as refused:
+            return [f"separator.value: {refused.what}"]
+        return []
 
     def _catalogs(self) -> list[tuple[str, str, str]]:
         found = [(source.name, "source", source.system) for source in self.config.sources]

@@ -256,6 +256,18 @@ def test_a_plan_that_was_edited_is_refused(
     assert "edited" in refused.verdict
 
 
+@pytest.mark.proves("exit-6")
+def test_a_plan_of_another_configuration_is_refused(
+    spark: SparkSession, tmp_path: Path, source: IcebergRest, door: CountingProxy
+) -> None:
+    client(source).create_namespace(("dev",))
+    planned = take(configuration(tmp_path, source, door), "inventory", "check", "plan")
+    changed = configuration(tmp_path, source, door, "strategy: upsert")
+    refused = take(changed, "apply", run_id=planned.run_id)
+    assert (refused.exit_code, door.writes) == (6, ())
+    assert "the configuration changed" in refused.verdict
+
+
 @pytest.mark.proves("exit-5")
 def test_a_catalog_that_is_down_stops_the_run_and_is_named(
     spark: SparkSession, tmp_path: Path, source: IcebergRest, door: CountingProxy

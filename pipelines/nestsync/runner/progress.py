@@ -33,4 +33,4 @@ def _watch(spark: SparkSession, ui: Ui, label: str, stopped: threading.Event) ->
         running = [stage for stage in stages if stage is not None]
         if running:
             done = sum(stage.numCompletedTasks for stage in running)
-            ui.progress(done, sum(stage.numTasks for stage in running), label)
+            ui.progress(done, sum(stage.numTasks for stage in running), f"parts done, {label}")

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 
 from nestsync.commands import command
 from nestsync.core.plan import ActionKind, Strategy
-from nestsync.errors import BlockingFindings, ConfigurationError, NotConfirmed
+from nestsync.errors import BlockingFindings, ConfigurationError, NotConfirmed, PlanOutdated
 from nestsync.runner.context import RunContext
 from nestsync.runner.reading import found
 from nestsync.stages.apply import WRITES, ApplyResult, ApplySettings, apply
@@ -51,11 +51,17 @@ def _by_kind(actions: DataFrame) -> dict[str, int]:
 def applied(context: RunContext) -> dict[str, int]:
     """Write what the plan says, if nothing stands in the way and somebody agrees.
 
-    Raises `BlockingFindings`, `PlanOutdated` (edited, or drift), `NotConfirmed`, `LeaseHeld`, `CatalogUnreachable`,
-    `ActionsFailed`.
+    Raises `BlockingFindings`, `PlanOutdated` (edited, drift, or another configuration), `NotConfirmed`, `LeaseHeld`,
+    `CatalogUnreachable`, `ActionsFailed`.
     """
     facts = context.demand("plan")
     _refuse_blocking(context)
+    if context.demand("check")["naming"] != context.naming_hash:
+        raise PlanOutdated(
+            f"the configuration changed since run {context.run_id} was planned",
+            where=str(context.config.path),
+            hint=command("check", context.config.path, context.run_id),
+        )
     actions = context.actions()
     folder = context.workspace.folder("plans", context.run_id)
     check_unedited(actions, folder, facts["hash"])

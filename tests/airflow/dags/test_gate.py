@@ -56,6 +56,18 @@ def test_a_large_plan_is_cut_and_its_file_named(tmp_path: Path) -> None:
     assert plan(rows, tmp_path).count("| create |") == SHOWN
 
 
+def test_what_changes_is_shown_before_what_is_created(tmp_path: Path) -> None:
+    file = tmp_path / "plan.csv"
+    rows = "".join(f'{n},create_namespace,"[""n{n}""]",{{}},why,[]\n' for n in range(30))
+    file.write_text(f'{HEADER}{rows}31,set_properties,"[""there""]",{{}},another comment,[]\n', encoding="utf-8")
+    counts = {"create_namespace": 30, "set_properties": 1, "noop": 7}
+    body = what_would_be_done({"verdict": "V", "counts": {"plan": counts}}, file)
+    shown = [line for line in body.splitlines() if line.startswith("| ")][2:]
+    assert len(shown) == SHOWN
+    assert "another comment" in shown[0]
+    assert f"{SHOWN} of 31, what changes before what is created. The whole plan: `{file}`" in body
+
+
 def test_a_plan_that_cannot_be_read_from_here_is_said(tmp_path: Path) -> None:
     body = what_would_be_done({"verdict": "V", "counts": {"plan": {}}}, tmp_path / "none.csv")
     assert "The plan's file cannot be read from here" in body

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from itertools import product
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
 from nestsync.catalogs.iceberg_rest import ROOM, IcebergRestOptions
+from nestsync.catalogs.iceberg_rest.listing import DEEPEST
 from nestsync.catalogs.records import ObjectKind, Status
 from tests.catalogs.iceberg_rest.faulty_server import (
     FaultyServer,
     Reply,
+    Seen,
     Tree,
     config,
     empty,
     error,
     members,
+    namespace,
     namespaces,
     reply,
 )
@@ -301,6 +305,27 @@ def test_a_server_without_views_is_asked_about_them_once(server: FaultyServer, o
     rows = read(options(connections=1), parallelism=1)
     assert {row.status for row in rows} == {Status.OK}
     assert len([target for target in server.targets() if target.endswith("/views")]) == 1
+
+
+@pytest.mark.parametrize("parallelism", [1, 4])
+def test_a_tree_without_an_end_ends_with_a_row_that_says_so(
+    server: FaultyServer, options: Options, parallelism: int
+) -> None:
+    def one_more(seen: Seen) -> Reply:
+        address = urlsplit(seen.target)
+        if address.path == "/v1/config":
+            return config()
+        if address.path == "/v1/namespaces":
+            parent = parse_qs(address.query).get("parent", [""])[0]
+            return namespaces([*filter(None, parent.split("\x1f")), "x"])
+        return namespace(*unquote(address.path).removeprefix("/v1/namespaces/").split("\x1f"))
+
+    server.fallback = one_more
+    rows = read(options(), tables=False, parallelism=parallelism)
+    assert sorted(len(row.levels) for row in rows) == list(range(1, DEEPEST + 2))
+    (last,) = [row for row in rows if row.status is not Status.OK]
+    assert (len(last.levels), last.status) == (DEEPEST + 1, Status.UNREADABLE)
+    assert "more than 200 levels" in (last.error or "")
 
 
 LISTED = [

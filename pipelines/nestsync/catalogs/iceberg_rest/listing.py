@@ -17,6 +17,9 @@ _NO_VIEWS = frozenset({405, 406, 501})
 _NO_ROUTE = frozenset({400, 404})
 """What servers say to a request that they do not know; 400 the Iceberg reference server, before it listed endpoints."""
 _GONE = "NoSuchNamespaceException"
+DEEPEST = 200
+"""How many levels a namespace can have here: a server that lists a child below every child would never be done."""
+_TOO_DEEP = f"it has more than {DEEPEST} levels, and what is below it was not read"
 _TWICE = "listed twice in one namespace"
 _EXAMPLES = 3
 
@@ -91,7 +94,7 @@ class Lister:
         names = []
         for name in listed.names:
             levels = (*parent, name)
-            refusal = self._client.server().refusal(levels)
+            refusal = _TOO_DEEP if len(levels) > DEEPEST else self._client.server().refusal(levels)
             if refusal is None:
                 names.append(name)
             else:
