@@ -54,7 +54,8 @@ def run(workspace: Workspace, run_id: str, names: list[str], *, owner: str, targ
         "tables": [{"object": "table", "levels": ["kept"], "name": "t", "owner": owner}],
         "mapped": [{"levels": ["kept"], "target_levels": [target]}],
         "findings": [{"levels": [name], "rule": "collision"} for name in names],
-        **{table: [{"levels": ["kept"]}] for table in ("actions", "ledger", "differences", "runs")},
+        **{table: [{"levels": ["kept"]}] for table in ("actions", "ledger", "runs")},
+        "differences": [{"levels": ["kept"], "detail": "missing"}],
     }
     with ThreadPoolExecutor(len(rows)) as pool:
         list(pool.map(lambda table: store(workspace, run_id, table, *rows[table]), rows))
