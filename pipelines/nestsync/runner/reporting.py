@@ -114,11 +114,19 @@ def facts(context: RunContext, outcome: RunOutcome) -> ReportFacts:
         separators=_separators(context) if "check" in ran else None,
         actions=context.actions() if "plan" in ran else None,
         ledger=context.ledger() if wrote else None,
-        differences=context.differences() if "verify" in ran else None,
+        differences=_differences(context),
         past=past_of(run, runs),
         compared=_compared(context, run, runs) if inventoried else None,
         expected=context.config.report.expected(),
     )
+
+
+def _differences(context: RunContext) -> DataFrame | None:
+    """What the target did not hold as planned; None where it was not read again, or nobody kept what was found."""
+    verified = context.facts("verify")
+    if not verified or (verified.get("differences") and not verified.get("kept")):  # an older version kept a number
+        return None
+    return context.differences()
 
 
 def _compared(context: RunContext, run: RunRecord, runs: Sequence[RunRecord]) -> Compared | None:

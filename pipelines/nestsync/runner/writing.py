@@ -137,7 +137,7 @@ def verified(context: RunContext) -> dict[str, int]:
     number = differences.count()
     if number or context.facts("verify").get("differences"):  # a report of its own reads them
         context.workspace.replace("differences", differences, run_id=context.run_id)
-    context.note("verify", differences=number)
+    context.note("verify", differences=number, kept=True)
     held_to = sum(planned for kind, planned in counts.items() if kind != "blocked")
     return {"verified": held_to - number, "differences": number}
 
