@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,7 +21,7 @@ from nestsync.names import commands as names
 from nestsync.names.parameters import LightCommand, LightGroup
 from nestsync.outcome import RunOutcome
 from nestsync.past import commands as past
-from nestsync.shell import Answer, Manner, carry_out
+from nestsync.shell import Answer, Manner, carry_out, leave_mistake
 from nestsync.ui import Confirm, Ui
 
 ALL_STAGES = ("inventory", "check", "plan", "apply", "verify", "report")
@@ -29,9 +30,41 @@ STAGES_PANEL = "One stage of a run"
 NAMES_PANEL = "Names, without Spark"
 PAST_PANEL = "Earlier runs"
 
+
+class Program(LightGroup):
+    """The program itself; for machines, a mistake on the command line is a document as every other failure is."""
+
+    def make_context(self, info_name: str | None, args: list[str], *more: Any, **settings: Any) -> Any:
+        words = list(args)
+        with _mistakes_told(words):
+            context = super().make_context(info_name, args, *more, **settings)
+        context.meta[__name__] = words
+        return context
+
+    def invoke(self, ctx: Any) -> Any:
+        with _mistakes_told(ctx.meta[__name__]):
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _mistakes_told(words: Sequence[str]) -> Iterator[None]:
+    try:
+        yield
+    except typer.TyperException as mistake:
+        command = next((word for word in words if not word.startswith("-")), "")
+        leave_mistake(command, _said(mistake), json="--json" in words)
+        raise
+
+
+def _said(mistake: typer.TyperException) -> str:
+    """In the words that a person is told it with; the text of the error itself has the names of the code."""
+    formatted = getattr(mistake, "format_message", None)
+    return str(mistake) if formatted is None else str(formatted())
+
+
 app = typer.Typer(
     name="nestsync",
-    cls=LightGroup,
+    cls=Program,
     help="Proves that catalog names survive the trip, then makes the trip: namespaces of Hive Metastore, Iceberg REST "
     "and Lance catalogs, reconciled into a target catalog.",
     epilog="Exit codes: " + " · ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + ".",

@@ -7,6 +7,7 @@ writes, the third finds nothing left to do. Proxies at the servers' doors count 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import time
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from nestsync import runner
 from nestsync.config import load
 from nestsync.embedded.proxy import CountingProxy
 from nestsync.embedded.sample.estate import Estate
-from nestsync.outcome import RunOutcome
+from nestsync.outcome import BrokenOff, RunOutcome
 from nestsync.session import open_session
 from nestsync.ui import Ui
 
@@ -145,7 +146,11 @@ def _take(number: int, demo: DemoPass, place: Path, proxies: dict[str, CountingP
     configuration = place / "conf" / f"{demo.configuration}.yaml"
     ui.note(f"pass {number} of {len(PASSES)}, {demo.title} ({configuration})")
     started = time.monotonic()
-    outcome = runner.run(load(configuration), "run", STAGES, None, None, ui, lambda question: True)
+    try:
+        outcome = runner.run(load(configuration), "run", STAGES, None, None, ui, lambda question: True)
+    except BrokenOff as broken:  # its catalogs stop with the demo: the run alone could not go on
+        again = shlex.join(("nestsync", "demo", "--home", str(place)))
+        raise BrokenOff(replace(broken.outcome, command="demo", next_steps=(again,))) from broken.__cause__
     if outcome.error is not None:  # no later pass could go better
         raise outcome.error
     seconds = time.monotonic() - started

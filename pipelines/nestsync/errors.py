@@ -25,6 +25,13 @@ class ConfigurationError(NestsyncError):
     exit_code: ClassVar[int] = 2
 
 
+class UsageMistake(NestsyncError):
+    """The command line cannot be understood; nothing ran."""
+
+    code: ClassVar[str] = "usage"
+    exit_code: ClassVar[int] = 2
+
+
 class NotConfirmed(NestsyncError):
     """A person was asked before the target was written, and did not agree; nothing was written."""
 
@@ -60,6 +67,13 @@ class CatalogUnreachable(NestsyncError):
     exit_code: ClassVar[int] = 5
 
 
+class WriteUnheard(CatalogUnreachable):
+    """The target stopped answering after a write was sent to it: whether it was carried out is not known."""
+
+    code: ClassVar[str] = "write-unheard"
+    exit_code: ClassVar[int] = 4
+
+
 class LeaseHeld(NestsyncError):
     """Another run holds the lease on this workspace; the message names it."""
 
@@ -82,9 +96,13 @@ class ObjectError(NestsyncError):
 
 
 class AlreadyExists(ObjectError):
-    """The object to create is there already; what it holds was not compared yet."""
+    """The object to create is there already; what it holds was not compared yet.
+
+    `repeated` says that the creation was asked for more than once: the first sending may have made it.
+    """
 
     code: ClassVar[str] = "already-exists"
+    repeated: bool = False
 
 
 class RunNotFound(ConfigurationError):
@@ -114,5 +132,7 @@ __all__ = [
     "PrerequisiteMissing",
     "RunNotFound",
     "SummaryUnreadable",
+    "UsageMistake",
+    "WriteUnheard",
     "one_line",
 ]

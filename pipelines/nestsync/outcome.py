@@ -60,3 +60,14 @@ class RunOutcome:
             "report": None if self.report is None else str(self.report),
             "plan_hash": self.plan_hash,
         }
+
+
+class BrokenOff(Exception):
+    """A run was broken off half way by its cause, a signal or a failure that no stage answers for.
+
+    `outcome` is how far it came, and `next_steps` of it how to go on; how it ended, only the cause can say.
+    """
+
+    def __init__(self, outcome: RunOutcome) -> None:
+        super().__init__(outcome)
+        self.outcome = outcome

@@ -10,15 +10,15 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, redirect_stdout, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, TextIO
 
 import typer
 
 from nestsync.configfile import workspace_of
-from nestsync.errors import NestsyncError, one_line
-from nestsync.outcome import RunOutcome
+from nestsync.errors import NestsyncError, UsageMistake, one_line
+from nestsync.outcome import BrokenOff, RunOutcome
 from nestsync.ui import Confirm, Ui, console, counted, is_terminal, open_ui, print_table, visible, write_line
 
 OUTCOME_FILE = "NESTSYNC_OUTCOME_FILE"
@@ -66,8 +66,9 @@ def carry_out(command: str, manner: Manner, work: Work, *, config_file: Path | N
         with closing(ui), _standard_output_kept(manner.json):
             outcome = work(ui, _confirmation(manner, ui))
     except BaseException as error:  # a signal, too, ends in a message and one document
-        failure = _failure(error, command, manner, config_file)
-        told = RunOutcome("", command, failure.exit_code, failure.what)
+        came, cause = _broken_off(error, command)
+        failure = _failure(cause, command, manner, config_file)
+        told = replace(came, exit_code=failure.exit_code, verdict=failure.what)
     else:
         if not isinstance(outcome, RunOutcome) or outcome.error is None:
             _show(outcome, command, manner)
@@ -77,18 +78,25 @@ def carry_out(command: str, manner: Manner, work: Work, *, config_file: Path | N
     raise typer.Exit(failure.exit_code)
 
 
+def _broken_off(error: BaseException, command: str) -> tuple[RunOutcome, BaseException]:
+    """How far a command came before `error`, and what is behind it."""
+    found: BaseException | None = error
+    while found is not None:  # Spark, when it is ended with us, may fail once more on the way out
+        if isinstance(found, BrokenOff) and found.__cause__ is not None:
+            return found.outcome, found.__cause__
+        found = found.__context__
+    return RunOutcome("", command, 1, ""), error
+
+
 def _failure(error: BaseException, command: str, manner: Manner, config_file: Path | None) -> Failure:
     ended = _ended_by(error)
     if isinstance(ended, KeyboardInterrupt):
-        return Failure(INTERRUPTED, "interrupted", "interrupted", hint=_GO_ON)
+        return Failure(INTERRUPTED, "interrupted", "interrupted")
     if isinstance(ended, SystemExit):  # how `cli.main` answers a signal
-        return Failure(ended.code if isinstance(ended.code, int) else 1, "terminated", "ended by a signal", hint=_GO_ON)
+        return Failure(ended.code if isinstance(ended.code, int) else 1, "terminated", "ended by a signal")
     if isinstance(error, NestsyncError):
         return Failure.of(error)
     return _unexpected(error, command, manner, config_file)
-
-
-_GO_ON = "--run-id goes on with a run where it stopped"
 
 
 def _ended_by(error: BaseException | None) -> BaseException | None:
@@ -211,6 +219,12 @@ class Failure:
         return cls(error.exit_code, error.code, error.what, error.where, error.hint, problems)
 
 
+def leave_mistake(command: str, what: str, *, json: bool) -> None:
+    """Leave the document of a command line that cannot be understood, and where `json`, print it."""
+    failure = Failure.of(UsageMistake(what, hint="--help tells what a command takes"))
+    _show_failure(failure, RunOutcome("", command, failure.exit_code, what), Manner(json), stay_silent=True)
+
+
 def _show_failure(failure: Failure, told: RunOutcome, manner: Manner, *, stay_silent: bool) -> None:
     """Show `failure`; `told` is how far the command came."""
     error = {"code": failure.code, "what": failure.what, "where": failure.where, "hint": failure.hint}
@@ -221,6 +235,8 @@ def _show_failure(failure: Failure, told: RunOutcome, manner: Manner, *, stay_si
             _print_json(document)
     if not stay_silent:
         _print_failure(sys.stderr, failure)
+        for step in told.next_steps:
+            write_line(sys.stderr, f"  go on with: {visible(step)}")
 
 
 def _print_failure(stream: TextIO, failure: Failure) -> None:
@@ -264,4 +280,4 @@ def _write_log(text: str, command: str, config_file: Path | None) -> Path:
     return log
 
 
-__all__ = ["OUTCOME_FILE", "Answer", "Failure", "Manner", "carry_out"]
+__all__ = ["OUTCOME_FILE", "Answer", "Failure", "Manner", "carry_out", "leave_mistake"]

@@ -136,6 +136,29 @@ def test_a_run_that_was_killed_half_way_says_so_and_never_claims_success(
     assert NAMES[2] in missed["examples"][0]
 
 
+def test_a_scheduler_that_ends_apply_is_told_the_run_and_how_to_go_on(
+    spark: SparkSession, source: IcebergRest, door: HoldingProxy, config: Path
+) -> None:
+    for name in NAMES:
+        RestCatalog("plain", uri=source.uri).create_namespace((name,))
+    command = [Path(sys.prefix) / "bin" / "nestsync", "run", "-c", config, "--run-id", "ended", "--yes", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert door.held.wait(240), "apply never came to its writes"
+        process.terminate()
+        door.release()
+        said, told = process.communicate(timeout=120)
+    document = json.loads(said)
+    again = f"nestsync run -c {config} --run-id ended"
+    assert process.returncode == document["exit_code"] == 128 + signal.SIGTERM
+    assert (document["run_id"], document["next_steps"]) == ("ended", [again])
+    assert [each["stage"] for each in document["stages"]] == ["inventory", "check", "plan", "apply"]
+    assert told.rstrip().endswith(f"error [terminated] ended by a signal\n  go on with: {again}")
+    written = HELD_AT  # its answer was waited for
+    assert len(door.writes) == written
+    typed(*again.split()[1:])
+    assert len(door.writes) == len(NAMES)
+
+
 def told_by(folder: Path) -> dict[str, dict[str, Any]]:
     """The expectations of a report, by name."""
     return {each["name"]: each for each in json.loads((folder / "summary.json").read_text())["expectations"]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -24,15 +24,16 @@ from nestsync.errors import CatalogUnreachable, ConfigurationError
 from nestsync.history.records import read_history, read_record
 from nestsync.names.separators import changes, read_separators
 from nestsync.names.tree import read_tree
-from nestsync.outcome import RunOutcome
+from nestsync.outcome import BrokenOff, RunOutcome
 from nestsync.runfiles import RunFiles
-from nestsync.ui import QuietUi
+from nestsync.ui import QuietUi, Ui
 from tests.reports.lineage_events import read
 from tests.reports.pages import Page
 
 pytestmark = [pytest.mark.spark, pytest.mark.servers]
 
 ALL = ("inventory", "check", "plan", "apply", "verify", "report")
+NOTHING_HAPPENS = QuietUi()
 Levels = tuple[str, ...]
 
 
@@ -74,8 +75,20 @@ property_keys: {{location: null}}
     return load(file)
 
 
-def take(config: Config, *stages: str, run_id: str | None = None) -> RunOutcome:
-    return runner.run(config, "run", stages or ALL, run_id, None, QuietUi(), lambda question: True)
+class Meanwhile(QuietUi):
+    """Does something to the world when a stage begins."""
+
+    def __init__(self, stage: str, act: Callable[[], object]) -> None:
+        self._stage = stage
+        self._act = act
+
+    def stage_started(self, stage: str, doing: str = "") -> None:
+        if stage == self._stage:
+            self._act()
+
+
+def take(config: Config, *stages: str, run_id: str | None = None, ui: Ui = NOTHING_HAPPENS) -> RunOutcome:
+    return runner.run(config, "run", stages or ALL, run_id, None, ui, lambda question: True)
 
 
 def tree(server: IcebergRest) -> dict[Levels, dict[str, str]]:
@@ -289,6 +302,50 @@ def test_a_catalog_that_is_down_stops_the_run_and_is_named(
     told = read(config.workspace / "reports" / stopped.run_id / "openlineage.jsonl")
     assert [event.eventType for event in told] == [RunState.START, RunState.FAIL]
     assert [(run.exit_code, run.has_rows) for run in read_history(RunFiles(config.workspace))] == [(5, False)]
+
+
+@pytest.mark.proves("exit-4")
+def test_a_target_that_goes_after_it_was_written_to_is_reconciled_in_part(
+    spark: SparkSession, tmp_path: Path, source: IcebergRest, door: CountingProxy
+) -> None:
+    client(source).create_namespace(("dev",))
+    config = configuration(tmp_path, source, door)
+    gone = take(config, ui=Meanwhile("verify", door.stop))
+    assert (gone.exit_code, gone.counts("apply")["applied"]) == (4, 1)
+    assert "reconciled in part: 1 applied" in gone.verdict
+    assert "catalog-unreachable" in gone.verdict
+    assert gone.next_steps == (f"nestsync apply -c {config.path} --run-id {gone.run_id}",)
+    assert gone.report is not None
+    assert gone.verdict in Page.read(gone.report).text
+    alone = take(config, "verify", run_id=gone.run_id)
+    assert alone.exit_code == 5  # it sent nothing itself
+    door.start()
+    assert take(config, "apply", "verify", run_id=gone.run_id).exit_code == 0
+
+
+def test_a_run_that_is_broken_off_keeps_how_far_it_came(
+    spark: SparkSession, tmp_path: Path, source: IcebergRest, door: CountingProxy
+) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    client(source).create_namespace(("dev",))
+    config = configuration(tmp_path, source, door)
+    with pytest.raises(BrokenOff) as broken:
+        take(config, ui=Meanwhile("apply", interrupt))
+    came = broken.value.outcome
+    assert isinstance(broken.value.__cause__, KeyboardInterrupt)
+    assert [(stage.stage, stage.status) for stage in came.stages] == [
+        ("inventory", "ok"),
+        ("check", "ok"),
+        ("plan", "ok"),
+        ("apply", "failed"),
+    ]
+    assert came.next_steps == (f"nestsync run -c {config.path} --run-id {came.run_id}",)
+    assert door.writes == ()
+    assert [run.exit_code for run in read_history(RunFiles(config.workspace))] == [130]
+    gone_on = take(config, run_id=came.run_id)
+    assert (gone_on.exit_code, gone_on.counts("apply")["applied"]) == (0, 1)
 
 
 def test_a_changed_configuration_needs_another_check(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from nestsync.core.identifiers import Levels
 from nestsync.core.plan import Action, ActionKind, Strategy
 from nestsync.embedded.proxy import CountingProxy
 from nestsync.embedded.servers import IcebergRest
-from nestsync.errors import ActionsFailed, CatalogUnreachable, ObjectError
+from nestsync.errors import ActionsFailed, AlreadyExists, CatalogUnreachable, ObjectError, WriteUnheard
 from nestsync.stages.apply import ApplyResult, ApplySettings, apply
 from nestsync.stages.journal import Journal, JournalUnwritable, read_journal
 from tests.core.claims_cases import path
@@ -217,6 +217,43 @@ class Gone:
     def __call__(self, levels: Levels) -> None:
         if next(self.asked) >= self.after:
             raise CatalogUnreachable("no answer", where="http://memory", hint="look at it")
+
+
+@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize("held", ["v", "another"])
+def test_create_only_answers_for_what_it_may_have_made_itself(
+    send: Callable[..., ApplyResult], journal_of: Callable[..., list[tuple[str, str, str]]], held: str, begun: bool
+) -> None:
+    """A server may alter a property on the way, and lose its answer."""
+
+    class Lost(MemoryWriter):
+        def create_namespace(self, levels: Levels, properties: Mapping[str, str]) -> None:
+            if begun and not self.held:
+                self.held[levels] = {"k": held}
+                raise Killed
+            self.held[levels] = {"k": held}
+            error = AlreadyExists("it is there")
+            error.repeated = not begun
+            raise error
+
+    writer = Lost()
+    if begun:
+        with pytest.raises(Killed):
+            send([action("a", k="v")], writer)
+    result = send([action("a", k="v")], writer)
+    assert (result.applied, result.skipped) == ((0, 1) if held == "v" else (1, 0))
+    _, event, detail = journal_of()[-1]
+    assert (event, 'not as planned in: ["k"]' in detail) == (("skipped", False) if held == "v" else ("applied", True))
+
+
+@pytest.mark.proves("exit-4")
+def test_a_write_that_nobody_answered_may_have_been_carried_out(send: Callable[..., ApplyResult]) -> None:
+    def unheard(levels: Levels) -> None:
+        raise WriteUnheard("no answer within 1 s", where="http://memory")
+
+    with pytest.raises(ActionsFailed, match="stopped answering after 0 of 24 writes: no answer within 1 s") as stopped:
+        send(TREE, MemoryWriter(on_write=unheard), settings=ApplySettings(concurrency=2))
+    assert stopped.value.exit_code == 4
 
 
 @pytest.mark.proves("exit-5")

@@ -102,7 +102,8 @@ class CatalogWriter(ABC):
     """One configured catalog, to be written. Used from several threads at once.
 
     Methods send at most the one write request that they are for. Raises `CatalogUnreachable` as the
-    reader does, and `ObjectError` when the catalog refuses this one object.
+    reader does (`WriteUnheard` when the catalog may have carried out what it never answered), and `ObjectError`
+    when the catalog refuses this one object.
     """
 
     @abstractmethod

@@ -19,7 +19,7 @@ from nestsync.catalogs.base import CatalogWriter
 from nestsync.core.hierarchy import ancestors
 from nestsync.core.identifiers import Levels, shown
 from nestsync.core.plan import ActionKind, Strategy, changed_keys
-from nestsync.errors import ActionsFailed, AlreadyExists, CatalogUnreachable, NestsyncError, ObjectError
+from nestsync.errors import ActionsFailed, AlreadyExists, CatalogUnreachable, NestsyncError, ObjectError, WriteUnheard
 from nestsync.stages.journal import Entry, Event, Journal, known
 from nestsync.stages.plan import in_order
 
@@ -92,7 +92,7 @@ def apply(
     outcome after it. What the target holds already is a success only after its properties were compared. The
     driver holds a bounded share of the plan, whatever its size.
 
-    Raises `CatalogUnreachable` when the target stops answering before anything was written, `ActionsFailed` when it
+    Raises `CatalogUnreachable` when the target stops answering before a write reached it, `ActionsFailed` when it
     does so later or refuses `settings.failure_limit` actions, `JournalUnwritable`. The journal says in each case,
     and after an interrupt, how far it came; applying the same run again goes on from there.
     """
@@ -122,7 +122,7 @@ def _send(run: _Run, rows: Iterable[Row], left: int) -> None:
             run.take(map(_step, of_one_depth))
     except CatalogUnreachable as gone:
         written = run.tally.ended[Event.APPLIED]
-        if not written:
+        if not written and not run.unheard:
             raise
         raise ActionsFailed(
             f"the target stopped answering after {written:,} of {left:,} writes: {gone.what}",
@@ -171,6 +171,8 @@ class _Run:
 
     def __init__(self, writer: CatalogWriter, journal: Journal, settings: ApplySettings, tally: _Tally) -> None:
         self.tally = tally
+        self.unheard = False
+        """Whether a write was sent that may have been carried out, and nobody said so."""
         self._writer = writer
         self._journal = journal
         self._settings = settings
@@ -227,6 +229,7 @@ class _Run:
             self._journal.record(entry)
         except CatalogUnreachable as gone:
             self._stopped.set()
+            self.unheard |= isinstance(gone, WriteUnheard)
             self._journal.record(step.entry(Event.FAILED, f"whether it was done is not known: {gone}"))
             raise
         except BaseException:
@@ -274,6 +277,9 @@ class _Run:
         if not keys:
             return step.entry(Event.SKIPPED, "it was there already, with equal properties")
         if self._settings.strategy is Strategy.CREATE_ONLY:
+            if step.begun or error.repeated:  # verify answers for what may be ours
+                made = "this run asked for it more than once, and may have made it"
+                return step.entry(Event.APPLIED, f"{made}; it is not as planned in: {shown(keys)}")
             return step.entry(
                 Event.SKIPPED, f"it was there already, and create-only leaves what differs: {shown(keys)}"
             )

@@ -18,7 +18,7 @@ from nestsync.catalogs.iceberg_rest.options import IcebergRestOptions
 from nestsync.catalogs.iceberg_rest.server import Server, config_address, label, server_from
 from nestsync.catalogs.iceberg_rest.transport import Answer, Request, RequestFailed, Transport, request_failed
 from nestsync.core.identifiers import Levels
-from nestsync.errors import CatalogUnreachable, ConfigurationError
+from nestsync.errors import CatalogUnreachable, ConfigurationError, WriteUnheard
 
 MAX_BARREN_PAGES = 100
 """Pages in a row without a new entry, after which a list is taken to be endless."""
@@ -105,17 +105,18 @@ class IcebergRestClient:
     def confirm(self, failure: RequestFailed) -> None:
         """Return where the catalog still answers, so that `failure` is about one object only.
 
-        Raises `CatalogUnreachable`, which names both requests, where it does not.
+        Raises `CatalogUnreachable`, which names both requests, where it does not; `WriteUnheard` for a write that
+        may have been carried out.
         """
         try:
             self._ask_config()
         except RequestFailed as probe:
             what = f"{failure.what}; then {probe.what}"
-            raise CatalogUnreachable(what, where=self.where, hint=_hint(probe.status)) from failure
+            raise _unreachable(failure)(what, where=self.where, hint=_hint(probe.status)) from failure
 
     def unreachable(self, failure: RequestFailed) -> NoReturn:
         """Raise `CatalogUnreachable` for a request without which nothing can be read."""
-        raise CatalogUnreachable(failure.what, where=self.where, hint=_hint(failure.status)) from failure
+        raise _unreachable(failure)(failure.what, where=self.where, hint=_hint(failure.status)) from failure
 
     def _ask_config(self) -> Server:
         address = config_address(self._options)
@@ -130,7 +131,12 @@ class IcebergRestClient:
     def post(self, address: str, content: Mapping[str, Any], read: Callable[[Any], T]) -> T:
         """POST `content` as JSON; `read` gets the JSON of the answer, or None where the answer is empty."""
         body = json.dumps(content).encode()
-        return self._read(label("POST", address), self._send("POST", address, body), read)
+        answer = self._send("POST", address, body)
+        try:
+            return self._read(label("POST", address), answer, read)
+        except RequestFailed as failure:
+            failure.unheard = True  # it was carried out, or something else gave that answer
+            raise
 
     def pages(self, address: str, key: str) -> Pages:
         """All pages of the list at `address`: one request a page, the page token followed until there is none."""
@@ -170,7 +176,11 @@ class IcebergRestClient:
             answer = self._transport.send(self._request(method, address, named, token, body))
         if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
             failure = request_failed(
-                named, self._without_secrets(_refused(answer)), answer.status, error_type(answer.body)
+                named,
+                self._without_secrets(_refused(answer)),
+                answer.status,
+                error_type(answer.body),
+                unheard=answer.unheard,
             )
             if answer.status in _UNAUTHENTICATED:
                 self.unreachable(failure)
@@ -182,6 +192,7 @@ class IcebergRestClient:
             return self._auth.token(self._transport)
         except RequestFailed as failure:  # without a token no request can be sent at all
             failure.what = self._without_secrets(failure.what)
+            failure.unheard = False  # it was no write that went unheard
             self.unreachable(failure)
 
     def _request(self, method: str, address: str, named: str, token: Token | None, body: bytes | None) -> Request:
@@ -247,6 +258,10 @@ class IcebergRestClient:
         for value in (*self._auth.secrets(), *hidden):
             text = text.replace(value, "***")
         return text
+
+
+def _unreachable(failure: RequestFailed) -> type[CatalogUnreachable]:
+    return WriteUnheard if failure.unheard else CatalogUnreachable
 
 
 def _hint(status: int | None) -> str:

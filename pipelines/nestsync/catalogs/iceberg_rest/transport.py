@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http.cookiejar import DefaultCookiePolicy
@@ -20,6 +20,8 @@ from requests.adapters import HTTPAdapter
 from nestsync.errors import ObjectError
 
 RETRIED_STATUSES = frozenset({429, 502, 503, 504})
+UNCERTAIN_STATUSES = frozenset({500, 502, 504})
+"""After these, the specification has it, a client does not know whether a write was carried out."""
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 MAX_REDIRECTS = 5
 FIRST_BACK_OFF = 0.2
@@ -41,12 +43,16 @@ class RequestFailed(ObjectError):
     status: int | None = None
     kind: str | None = None
     """The type that the error model of the protocol gives it: ``NoSuchNamespaceException``."""
+    unheard: bool = False
+    """Whether a sending of a write may have been carried out, although no answer says so."""
 
 
-def request_failed(label: str, reason: str, status: int | None = None, kind: str | None = None) -> RequestFailed:
+def request_failed(
+    label: str, reason: str, status: int | None = None, kind: str | None = None, *, unheard: bool = False
+) -> RequestFailed:
     """A `RequestFailed` that names the request."""
     failure = RequestFailed(f"{label}: {reason}")
-    failure.status, failure.kind = status, kind
+    failure.status, failure.kind, failure.unheard = status, kind, unheard
     return failure
 
 
@@ -63,11 +69,15 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A complete answer, of whatever status."""
+    """A complete answer, of whatever status.
+
+    `unheard` says that this is no answer to some sending of a write, which may have been carried out all the same.
+    """
 
     status: int
     body: bytes
     headers: Mapping[str, str]
+    unheard: bool = False
 
 
 class Transport:
@@ -132,17 +142,21 @@ class Transport:
             seen.add(url)
 
     def _send_with_retries(self, request: Request, url: str) -> Answer:
+        unheard = False
         for attempt in range(self._max_retries + 1):
             last = attempt == self._max_retries
             try:
                 answer = self._send_once(request, url)
             except _Unanswered as broken:
+                unheard |= broken.arrived and request.method != "GET"
                 if last or not broken.again:
-                    raise request_failed(request.label, f"{broken}{_attempts(attempt)}") from broken
+                    reason = f"{broken}{_attempts(attempt)}"
+                    raise request_failed(request.label, reason, unheard=unheard) from broken
                 sleep(_back_off(attempt))
                 continue
+            unheard |= answer.status in UNCERTAIN_STATUSES and request.method != "GET"
             if last or answer.status not in RETRIED_STATUSES:
-                return answer
+                return replace(answer, unheard=unheard)
             sleep(_retry_after(answer.headers) or _back_off(attempt))
         raise AssertionError("unreachable: the last attempt returns or raises")
 
@@ -155,15 +169,16 @@ class Transport:
             with response:
                 return Answer(response.status_code, self._body(response.raw), response.headers)
         except (requests.exceptions.SSLError, urllib3.exceptions.SSLError) as error:
-            raise _Unanswered(f"TLS failed ({_cause(error)})", again=False) from error
+            raise _Unanswered(f"TLS failed ({_cause(error)})", again=False, arrived=False) from error
         except (requests.exceptions.ConnectTimeout, urllib3.exceptions.ConnectTimeoutError) as error:
-            raise _Unanswered(f"no connection within {self._timeout[0]:g} s") from error
+            raise _Unanswered(f"no connection within {self._timeout[0]:g} s", arrived=False) from error
         except (requests.exceptions.ReadTimeout, urllib3.exceptions.ReadTimeoutError) as error:
             raise _Unanswered(f"no answer within {self._timeout[1]:g} s") from error
         except (requests.exceptions.InvalidURL, requests.exceptions.InvalidHeader) as error:
-            raise _Unanswered(f"cannot be sent ({_cause(error)})", again=False) from error
+            raise _Unanswered(f"cannot be sent ({_cause(error)})", again=False, arrived=False) from error
         except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-            raise _Unanswered(f"the connection failed ({_cause(error)})") from error
+            arrived = not isinstance(_innermost(error), urllib3.exceptions.NewConnectionError)
+            raise _Unanswered(f"the connection failed ({_cause(error)})", arrived=arrived) from error
 
     def _body(self, raw: Any) -> bytes:
         # A server that sends a byte a second never trips the read time-out: hence a limit on the whole.
@@ -181,11 +196,15 @@ class Transport:
 
 
 class _Unanswered(Exception):
-    """One attempt that brought no answer; `again` says whether another one can help."""
+    """One attempt that brought no answer.
 
-    def __init__(self, reason: str, *, again: bool = True) -> None:
+    `again` says whether another one can help, `arrived` whether the server may have got the request.
+    """
+
+    def __init__(self, reason: str, *, again: bool = True, arrived: bool = True) -> None:
         super().__init__(reason)
         self.again = again
+        self.arrived = arrived
 
 
 def _attempts(attempt: int) -> str:
@@ -225,13 +244,17 @@ def _redirected(request: Request, url: str, answer: Answer) -> str:
 
 def _cause(error: BaseException) -> str:
     """The innermost reason in the words of the library, without its objects' addresses."""
-    reason: object = error
-    while True:
-        inner = getattr(reason, "reason", None) or next(iter(getattr(reason, "args", ())), None)
-        if not isinstance(inner, BaseException):
-            break
-        reason = inner
+    reason = _innermost(error)
     text = str(reason)
     if isinstance(reason, OSError) and reason.strerror:
         text = reason.strerror
     return _CONNECTION.sub("", text) or type(reason).__name__
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """What is behind `error`, which libraries wrap in errors of their own."""
+    while True:
+        inner = getattr(error, "reason", None) or next(iter(error.args), None)
+        if not isinstance(inner, BaseException):
+            return error
+        error = inner

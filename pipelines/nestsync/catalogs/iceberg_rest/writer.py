@@ -47,7 +47,7 @@ class IcebergRestWriter(CatalogWriter):
             made = self._client.post(self._client.server().namespaces(), content, _created)
         except RequestFailed as failure:
             if failure.status == _CONFLICT:
-                raise AlreadyExists(failure.what, where=self._client.where) from failure
+                raise _already_exists(failure, self._client.where) from failure
             self._refuse(failure)
         if made is not None and made != levels:
             raise ObjectError(
@@ -99,6 +99,12 @@ class IcebergRestWriter(CatalogWriter):
     def _refuse(self, failure: RequestFailed) -> NoReturn:
         self._client.confirm(failure)
         raise ObjectError(failure.what, where=self._client.where) from failure
+
+
+def _already_exists(failure: RequestFailed, where: str) -> AlreadyExists:
+    error = AlreadyExists(failure.what, where=where)
+    error.repeated = failure.unheard
+    return error
 
 
 def _created(content: Any) -> Levels | None:
