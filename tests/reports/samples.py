@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from nestsync.core.findings import Severity
+from nestsync.history.actors import Actor
 from nestsync.history.choosing import Past
 from nestsync.history.records import FINISHED, RunRecord
 from nestsync.outcome import RunOutcome, StageOutcome
@@ -145,6 +146,7 @@ def blocked() -> Digest:
             ),
         ),
         started_at=STARTED,
+        actors=(Actor("ann", "host-1", ("inventory",)), Actor(HOSTILE[0], None, ("inventory", "check"))),
         configuration=CONFIGURATION,
         catalogs=(
             CatalogRow(CATALOGS[0], True, {"namespace": 44, "table": 151}),
@@ -256,6 +258,7 @@ def finished() -> Digest:
             plan_hash="9f2c4be07d6a1f35aa",
         ),
         started_at=STARTED,
+        actors=(Actor("ann", "host-1", ("run",)),),
         configuration=CONFIGURATION,
         catalogs=blocked().catalogs,
         findings=Capped(warning, 1, "findings.csv"),

@@ -53,6 +53,22 @@ def test_the_verdict_and_the_next_commands_are_there(sample: Callable[[], Digest
         assert step in page.text
 
 
+@pytest.mark.parametrize(
+    ("sample", "said"),
+    [
+        pytest.param(samples.finished, "by ann@host-1", id="one"),
+        pytest.param(
+            samples.blocked,
+            "by ann@host-1 (inventory), <img src=x onerror=alert(1)>@unknown (inventory, check)",
+            id="several",
+        ),
+    ],
+)
+def test_who_ran_it_is_told(sample: Callable[[], Digest], said: str) -> None:
+    page = Page(html.render(sample()))
+    assert said in page.text
+
+
 def test_hostile_names_are_text() -> None:
     page = Page(html.render(samples.blocked()))
     assert page.tags("img") == []

@@ -46,6 +46,13 @@ def test_findings_are_counted_by_severity_rule_and_source(tmp_path: Path) -> Non
     assert sum(row["count"] for row in found["by_rule"]) == found["total"] == 17
 
 
+def test_who_ran_it_is_told(tmp_path: Path) -> None:
+    ann = {"user": "ann", "host": "host-1", "commands": ["inventory"]}
+    other = {"user": samples.HOSTILE[0], "host": None, "commands": ["inventory", "check"]}
+    assert written(samples.blocked(), tmp_path)["actors"] == [ann, other]
+    assert written(samples.unreachable(), tmp_path)["actors"] == []
+
+
 def test_levels_are_lists(tmp_path: Path) -> None:
     separators = written(samples.blocked(), tmp_path)["separators"]
     assert separators[2]["examples"] == [{"source": "hms_main", "levels": ["hive", "team:sales"]}]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import socket
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -21,6 +20,7 @@ from secrets import token_hex
 from typing import Any
 
 from nestsync.errors import NestsyncError
+from nestsync.history.actors import this_process
 from nestsync.outcome import RunOutcome
 from nestsync.runfiles import RunFiles, checked_run_id
 
@@ -60,9 +60,10 @@ def attempt(files: RunFiles, run_id: str, **facts: Any) -> Iterator[Attempt]:
     `facts` (the command, its stages, the configuration) are remembered as they are. An error that leaves the block is
     remembered by its kind and goes on.
     """
-    begun = Attempt(history_file(files, run_id))
+    begun, who = Attempt(history_file(files, run_id)), this_process()
+    beginning = {"event": BEGUN, "attempt": begun.name, "at": _now(), "user": who.user, "host": who.host}
     with _under_way(files, run_id):
-        _append(begun.file, {"event": BEGUN, "attempt": begun.name, "at": _now(), "host": socket.gethostname()} | facts)
+        _append(begun.file, beginning | facts)
         try:
             yield begun
         except BaseException as error:

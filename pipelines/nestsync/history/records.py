@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from nestsync.errors import SummaryUnreadable
+from nestsync.history.actors import Actor, actors_of
 from nestsync.history.attempts import BEGUN, ENDED, FOLDER, PRUNED, STAGE, history_file, is_under_way
 from nestsync.runfiles import RunFiles
 
@@ -43,6 +44,8 @@ class RunRecord:
     verdict: str = ""
     configuration: str | None = None
     """The configuration file of the last command."""
+    actors: tuple[Actor, ...] = ()
+    """Who took it through its stages; whoever asked for its report alone is none of them."""
     naming: str | None = None
     """A hash of all that decided names and properties, where it was checked."""
     catalogs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -99,6 +102,7 @@ class RunRecord:
             "exit_code": self.exit_code,
             "verdict": self.verdict,
             "configuration": self.configuration,
+            "actors": [actor.as_json() for actor in self.actors],
             **{kind: self.objects(kind) for kind in OBJECTS},
             **{severity: self.findings(severity) for severity in SEVERITIES},
             "written": self.written,
@@ -143,6 +147,7 @@ def read_record(files: RunFiles, run_id: str) -> RunRecord:
         exit_codes=tuple(line["exit_code"] for line in ended if isinstance(line.get("exit_code"), int)),
         verdict=problem or str(last.get("verdict") or ""),
         configuration=next((str(line["configuration"]) for line in reversed(begun) if "configuration" in line), None),
+        actors=actors_of(worked),
         naming=_text(_facts(summary, "check").get("naming")),
         catalogs=_catalogs(ended, summary),
         stages=_stages(ended, summary),

@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame
 
 from nestsync.core.expectations import Settings, defaults
 from nestsync.core.identifiers import Levels
+from nestsync.history.actors import Actor
 from nestsync.history.choosing import Past
 from nestsync.history.records import RunRecord
 from nestsync.outcome import RunOutcome
@@ -92,6 +93,8 @@ class ReportFacts:
     outcome: RunOutcome
     started_at: datetime
     """UTC."""
+    actors: tuple[Actor, ...] = ()
+    """Who took the run through its stages."""
     catalogs: tuple[CatalogFacts, ...] = ()
     configuration: Mapping[str, str] = field(default_factory=dict)
     """What the reader has to know of it, by the name of its key, in the order to show; no secrets."""
@@ -234,6 +237,7 @@ class Digest:
     action_counts: Mapping[tuple[str, str], int]
     """How many actions by (kind, outcome)."""
     tree: Capped[TreeRow] | None
+    actors: tuple[Actor, ...] = ()
     expectations: tuple[ExpectationResult, ...] = ()
     matrix: tuple[MatrixRow, ...] | None = None
     past: Past = field(default_factory=Past)

@@ -50,9 +50,14 @@ def render(digest: Digest, page: str) -> str:
         *_plan(digest),
         *_expectations(digest),
         *_history(digest),
-        f"Run {code(outcome.run_id)} of {digest.started_at:%Y-%m-%d %H:%M} UTC: {_link('the whole report', page)}.",
+        f"{_run(digest)}: {_link('the whole report', page)}.",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _run(digest: Digest) -> str:
+    by = f" by {', '.join(code(str(actor)) for actor in digest.actors)}" if digest.actors else ""
+    return f"Run {code(digest.outcome.run_id)} of {digest.started_at:%Y-%m-%d %H:%M} UTC{by}"
 
 
 def _next_steps(steps: Sequence[str]) -> Iterator[str]:

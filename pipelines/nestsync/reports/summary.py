@@ -41,6 +41,7 @@ def document(digest: Digest) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         **run,
         "started_at": digest.started_at.isoformat(),
+        "actors": [actor.as_json() for actor in digest.actors],
         "configuration": dict(digest.configuration),
         "catalogs": [_catalog(row) for row in digest.catalogs],
         "findings": _findings(digest),

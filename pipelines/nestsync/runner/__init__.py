@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from nestsync import __version__
 from nestsync.config import Config
 from nestsync.errors import LeaseHeld, NestsyncError
+from nestsync.history.actors import this_process
 from nestsync.history.attempts import Attempt, attempt
 from nestsync.history.endings import Ending, read_ending
 from nestsync.history.retention import Retention
@@ -286,7 +287,7 @@ class _Pass:
     def _record(self, outcomes: Sequence[StageOutcome]) -> None:
         """Keep `outcomes` in the workspace, in one commit."""
         context = self.context
-        hashed = context.facts("plan").get("hash")
+        hashed, who = context.facts("plan").get("hash"), this_process()
         rows = [
             (
                 context.command,
@@ -297,6 +298,8 @@ class _Pass:
                 stage.counts,
                 hashed,
                 stage.error,
+                who.user,
+                who.host,
             )
             for stage in outcomes
         ]

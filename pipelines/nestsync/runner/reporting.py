@@ -68,6 +68,7 @@ def report_stopped(context: RunContext, outcome: RunOutcome) -> tuple[Path, tupl
     digest = Digest(
         outcome=outcome,
         started_at=run.started_at,
+        actors=run.actors,
         configuration=_configuration(context),
         catalogs=tuple(CatalogRow(catalog, answered=False) for catalog in silent),
         findings=None,
@@ -105,6 +106,7 @@ def facts(context: RunContext, outcome: RunOutcome) -> ReportFacts:
     return ReportFacts(
         outcome=outcome,
         started_at=run.started_at,  # a report may be asked for days later
+        actors=run.actors,
         catalogs=_catalogs(context),
         configuration=_configuration(context),
         matrix=_matrix(context) if "check" in ran else None,

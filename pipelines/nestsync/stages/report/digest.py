@@ -57,6 +57,7 @@ def digest_of(facts: ReportFacts, frames: Frames, catalogs: tuple[CatalogRow, ..
     return Digest(
         outcome=facts.outcome,
         started_at=facts.started_at,
+        actors=facts.actors,
         configuration=facts.configuration,
         catalogs=catalogs,
         findings=findings,
