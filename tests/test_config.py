@@ -189,7 +189,22 @@ def test_a_configuration_cannot_be_changed(full: Config) -> None:
 def test_a_configuration_crosses_processes(full: Config) -> None:
     again = pickle.loads(pickle.dumps(full))
     assert again == full
-    assert again.path == full.path
+    assert (again.path, again.fingerprint) == (full.path, full.fingerprint)
+
+
+@pytest.mark.parametrize(
+    ("text", "renames", "same"),
+    [
+        pytest.param(FULL, RENAMES, True, id="as-it-was"),
+        pytest.param("# hello\n" + FULL.replace(" ./space", "   './space'"), RENAMES, True, id="layout"),
+        pytest.param(FULL.replace("concurrency: 2", "concurrency: 3"), RENAMES, False, id="a-value"),
+        pytest.param(FULL.replace("on_blocking: skip\n", ""), RENAMES, False, id="a-key"),
+        pytest.param(FULL, RENAMES.replace("y", "z"), False, id="the-mapping-file"),
+    ],
+)
+def test_a_fingerprint_is_of_what_is_said(full: Config, tmp_path: Path, text: str, renames: str, same: bool) -> None:
+    write(tmp_path, renames, "renames.csv")
+    assert (load(write(tmp_path, text)).fingerprint == full.fingerprint) is same
 
 
 def test_an_unknown_source_is_named_with_those_that_there_are(full: Config) -> None:

@@ -260,6 +260,7 @@ def finished() -> Digest:
         started_at=STARTED,
         actors=(Actor("ann", "host-1", ("run",)),),
         configuration=CONFIGURATION,
+        configuration_changed=False,
         catalogs=blocked().catalogs,
         findings=Capped(warning, 1, "findings.csv"),
         cases=cases(warning),

@@ -69,6 +69,12 @@ def test_who_ran_it_is_told(sample: Callable[[], Digest], said: str) -> None:
     assert said in page.text
 
 
+@pytest.mark.parametrize("changed", [True, False, None])
+def test_a_configuration_that_changed_since_is_told(changed: bool | None) -> None:
+    page = Page(html.render(replace(samples.finished(), configuration_changed=changed)))
+    assert page.text.count("The configuration has changed since this run") == (2 if changed else 0)
+
+
 def test_hostile_names_are_text() -> None:
     page = Page(html.render(samples.blocked()))
     assert page.tags("img") == []

@@ -106,6 +106,12 @@ def test_who_ran_it_is_told() -> None:
     assert "UTC: [" in markdown.render(samples.unreachable(), "index.html")
 
 
+@pytest.mark.parametrize("changed", [True, False, None])
+def test_a_configuration_that_changed_since_is_told(changed: bool | None) -> None:
+    text = markdown.render(replace(samples.finished(), configuration_changed=changed), "index.html")
+    assert ("The configuration has changed since this run" in text) is bool(changed)
+
+
 def test_the_run_before_is_compared_with() -> None:
     text = markdown.render(samples.continued(), "index.html")
     assert "**Compared with the run before**: Since run" in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,13 @@ def test_who_ran_it_is_told(tmp_path: Path) -> None:
     other = {"user": samples.HOSTILE[0], "host": None, "commands": ["inventory", "check"]}
     assert written(samples.blocked(), tmp_path)["actors"] == [ann, other]
     assert written(samples.unreachable(), tmp_path)["actors"] == []
+
+
+@pytest.mark.parametrize("changed", [True, False, None])
+def test_a_configuration_that_changed_since_is_told(changed: bool | None, tmp_path: Path) -> None:
+    document = written(replace(samples.finished(), configuration_changed=changed), tmp_path)
+    VALIDATOR.validate(document)
+    assert document["configuration_changed"] is changed
 
 
 def test_levels_are_lists(tmp_path: Path) -> None:

@@ -236,11 +236,17 @@ class Config(Section):
     """When and how the DAGs in `airflow_dags/` run this configuration; the command itself does not look at it."""
 
     _path: Path = PrivateAttr(default=Path())
+    _fingerprint: str = PrivateAttr(default="")
 
     @property
     def path(self) -> Path:
         """The file that this was read from."""
         return self._path
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of what that file and the mapping file said, comments and layout apart."""
+        return self._fingerprint
 
     @property
     def report_folder(self) -> Path:

@@ -104,6 +104,7 @@ def _append(file: Path, line: Mapping[str, Any]) -> None:
     # One write to a file that is opened for appending: lines of several processes do not mix.
     descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
     try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)  # or a long line that another process is writing would look torn
         end = os.lseek(descriptor, 0, os.SEEK_END)
         # A process that died may have left half a line, which is not to take this one with it.
         torn = end > 0 and os.pread(descriptor, 1, end - 1) != b"\n"

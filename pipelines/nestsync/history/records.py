@@ -44,6 +44,8 @@ class RunRecord:
     verdict: str = ""
     configuration: str | None = None
     """The configuration file of the last command."""
+    configuration_hashes: frozenset[str] = frozenset()
+    """Of what it said when commands worked with it that did more than report; none where an older version took them."""
     actors: tuple[Actor, ...] = ()
     """Who took it through its stages; whoever asked for its report alone is none of them."""
     naming: str | None = None
@@ -135,7 +137,8 @@ def read_record(files: RunFiles, run_id: str) -> RunRecord:
     ended = [line for line in lines if line.get("event") == ENDED]
     summary, problem = _summary(files, run_id)
     last = ended[-1] if ended else {}
-    worked = [line for line in begun if not only_reports(line)] or begun
+    took_part = [line for line in begun if not only_reports(line)]
+    worked = took_part or begun
     state = _state(files, run_id, worked, ended)
     return RunRecord(
         run_id=run_id,
@@ -147,7 +150,8 @@ def read_record(files: RunFiles, run_id: str) -> RunRecord:
         exit_codes=tuple(line["exit_code"] for line in ended if isinstance(line.get("exit_code"), int)),
         verdict=problem or str(last.get("verdict") or ""),
         configuration=next((str(line["configuration"]) for line in reversed(begun) if "configuration" in line), None),
-        actors=actors_of(worked),
+        configuration_hashes=frozenset(filter(None, (_text(line.get("configuration_hash")) for line in took_part))),
+        actors=actors_of(took_part),
         naming=_text(_facts(summary, "check").get("naming")),
         catalogs=_catalogs(ended, summary),
         stages=_stages(ended, summary),

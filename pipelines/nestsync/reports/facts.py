@@ -98,6 +98,8 @@ class ReportFacts:
     catalogs: tuple[CatalogFacts, ...] = ()
     configuration: Mapping[str, str] = field(default_factory=dict)
     """What the reader has to know of it, by the name of its key, in the order to show; no secrets."""
+    configuration_changed: bool | None = None
+    """Whether it says something else than it did for the run; None where nobody knows."""
     matrix: tuple[MatrixRow, ...] | None = None
     """What the check found; None where it did not run."""
     namespaces: DataFrame | None = None
@@ -238,6 +240,8 @@ class Digest:
     """How many actions by (kind, outcome)."""
     tree: Capped[TreeRow] | None
     actors: tuple[Actor, ...] = ()
+    configuration_changed: bool | None = None
+    """Whether it says something else than it did for the run; None where nobody knows."""
     expectations: tuple[ExpectationResult, ...] = ()
     matrix: tuple[MatrixRow, ...] | None = None
     past: Past = field(default_factory=Past)

@@ -16,6 +16,7 @@ from nestsync.core.findings import RULES, Severity
 from nestsync.reports import matrix, templates, trend
 from nestsync.reports.facts import Digest
 from nestsync.reports.settled import blocking_failures, unsaid
+from nestsync.reports.text import CHANGED_SINCE
 from nestsync.reports.tree import TreeNode, nodes, state
 
 FILE = "index.html"
@@ -80,6 +81,7 @@ def render(digest: Digest) -> str:
             digest=digest,
             outcome=digest.outcome,
             state=_state(digest),
+            changed_since=CHANGED_SINCE if digest.configuration_changed else None,
             planned=_planned(digest.action_counts),
             outcomes=_outcomes(digest.action_counts),
             tones=_TONES,

@@ -13,7 +13,7 @@ from pathlib import Path
 from nestsync.core.findings import Severity
 from nestsync.reports.facts import Digest, RuleCase
 from nestsync.reports.settled import ExpectationResult
-from nestsync.reports.text import plain, subject_text
+from nestsync.reports.text import CHANGED_SINCE, plain, subject_text
 from nestsync.reports.tree import state
 
 FILE = "report.md"
@@ -45,6 +45,7 @@ def render(digest: Digest, page: str) -> str:
     parts = [
         f"### {_TOLD.get(outcome.exit_code, '❌')} nestsync {outcome.command}: exit {outcome.exit_code}",
         sentence(outcome.verdict),
+        *([sentence(CHANGED_SINCE)] if digest.configuration_changed else []),
         *_next_steps(outcome.next_steps),
         *_findings(digest),
         *_plan(digest),

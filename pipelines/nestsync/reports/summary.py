@@ -43,6 +43,7 @@ def document(digest: Digest) -> dict[str, Any]:
         "started_at": digest.started_at.isoformat(),
         "actors": [actor.as_json() for actor in digest.actors],
         "configuration": dict(digest.configuration),
+        "configuration_changed": digest.configuration_changed,
         "catalogs": [_catalog(row) for row in digest.catalogs],
         "findings": _findings(digest),
         "separators": None if digest.separators is None else [_separator(row) for row in digest.separators],

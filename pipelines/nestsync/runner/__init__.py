@@ -100,7 +100,8 @@ def run(
     ending = read_ending(files, taken) if tuple(stages) == ("report",) else None
     if ending is not None and ending.under_way:
         raise LeaseHeld(f"run {taken} is under way", where=str(files.root), hint="ask for its report when it has ended")
-    facts = {"command": command, "stages": stages, "configuration": str(config.path), "version": __version__}
+    facts = {"command": command, "stages": stages, "version": __version__}
+    facts |= {"configuration": str(config.path), "configuration_hash": config.fingerprint}
     try:
         with attempt(files, taken, **facts) as begun:
             outcome = _Pass(context, stages, sources, begun, ending).take()

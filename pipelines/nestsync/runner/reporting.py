@@ -70,6 +70,7 @@ def report_stopped(context: RunContext, outcome: RunOutcome) -> tuple[Path, tupl
         started_at=run.started_at,
         actors=run.actors,
         configuration=_configuration(context),
+        configuration_changed=_has_changed(context, run),
         catalogs=tuple(CatalogRow(catalog, answered=False) for catalog in silent),
         findings=None,
         cases=(),
@@ -109,6 +110,7 @@ def facts(context: RunContext, outcome: RunOutcome) -> ReportFacts:
         actors=run.actors,
         catalogs=_catalogs(context),
         configuration=_configuration(context),
+        configuration_changed=_has_changed(context, run),
         matrix=_matrix(context) if "check" in ran else None,
         namespaces=objects.where(F.col("object") == "namespace") if inventoried else None,
         tables=objects.where(F.col("object") != "namespace") if inventoried else None,
@@ -183,6 +185,16 @@ def _configuration(context: RunContext) -> dict[str, str]:
         "separator": f"{separator.value} ({separator.policy})" if separator.value else "none",
         "engines": ", ".join(config.engines) or "none",
     }
+
+
+def _has_changed(context: RunContext, run: RunRecord) -> bool | None:
+    """Whether the configuration says something else than it did for `run`; None where nobody knows.
+
+    An older version kept a hash of what decides names alone: where that is another, so is the configuration.
+    """
+    if run.configuration_hashes:
+        return run.configuration_hashes != {context.config.fingerprint}
+    return None if run.naming in (None, context.naming_hash) else True
 
 
 def _separators(context: RunContext) -> DataFrame:

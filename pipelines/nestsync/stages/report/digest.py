@@ -59,6 +59,7 @@ def digest_of(facts: ReportFacts, frames: Frames, catalogs: tuple[CatalogRow, ..
         started_at=facts.started_at,
         actors=facts.actors,
         configuration=facts.configuration,
+        configuration_changed=facts.configuration_changed,
         catalogs=catalogs,
         findings=findings,
         cases=cases,
