@@ -559,14 +559,14 @@ def test_a_workspace_that_cannot_be(tmp_path: Path, text: str, said: str) -> Non
 def test_what_is_published_and_kept_is_read(tmp_path: Path) -> None:
     said = """
         report:
-          metrics_file: collected/nestsync.prom
+          metrics_folder: collected
           url: https://reports.example.org/nestsync
           openlineage: {url: "http://127.0.0.1:5000", api_key_env: LINEAGE_KEY, namespace: prod}
         retention: {keep_runs: 30, keep_days: 90}
         history: {ignored_properties: [numRows]}
         """
     config = load(write(tmp_path, MINIMAL + dedent(said)))
-    assert config.report.metrics_file == tmp_path / "collected" / "nestsync.prom"
+    assert config.report.metrics_folder == tmp_path / "collected"
     assert (config.report.openlineage.namespace, config.report.openlineage.api_key_env) == ("prod", "LINEAGE_KEY")
     assert (config.retention.keep_runs, config.retention.keep_days, config.retention.limits) == (30, 90, True)
     assert config.history.ignored_properties == ("numRows",)
@@ -574,7 +574,7 @@ def test_what_is_published_and_kept_is_read(tmp_path: Path) -> None:
 
 def test_nothing_is_published_and_everything_kept_by_default(tmp_path: Path) -> None:
     config = load(write(tmp_path, MINIMAL))
-    assert (config.report.metrics_file, config.report.url, config.report.openlineage.url) == (None, None, None)
+    assert (config.report.metrics_folder, config.report.url, config.report.openlineage.url) == (None, None, None)
     assert not config.retention.limits
 
 
@@ -582,8 +582,8 @@ def test_nothing_is_published_and_everything_kept_by_default(tmp_path: Path) -> 
     ("said", "problem"),
     [
         (
-            "report: {metrics_file: m.txt}",
-            "report.metrics_file: 'm.txt' would not be collected: its name has to",
+            "report: {metrics_folder: collected/m.prom}",
+            "report.metrics_folder: 'm.prom' is the name of a file: name the folder",
         ),
         ("report: {url: reports.example.org}", "report.url: it must be an address, http:// or https://"),
         ("report: {openlineage: {url: 'http://u:p@h'}}", "report.openlineage.url: an address must not hold a password"),

@@ -277,9 +277,9 @@ def test_a_plan_of_another_configuration_is_refused(
 def test_a_catalog_that_is_down_stops_the_run_and_is_named(
     spark: SparkSession, tmp_path: Path, source: IcebergRest, door: CountingProxy
 ) -> None:
-    collected = tmp_path / "collected" / "nestsync.prom"
-    collected.parent.mkdir()
-    config = configuration(tmp_path, source, door, f"report: {{metrics_file: {collected}}}")
+    collected = tmp_path / "collected"
+    collected.mkdir()
+    config = configuration(tmp_path, source, door, f"report: {{metrics_folder: {collected}}}")
     source.stop()
     stopped = take(config)
     assert (stopped.exit_code, door.writes) == (5, ())
@@ -290,7 +290,9 @@ def test_a_catalog_that_is_down_stops_the_run_and_is_named(
     assert isinstance(stopped.error, CatalogUnreachable)
     assert re.search(r"flat.*127\.0\.0\.1", str(stopped.error))
     assert [(stage.stage, stage.status) for stage in stopped.stages] == [("inventory", "failed")]
-    assert 'nestsync_run_exit_code{target="nested"} 5.0' in collected.read_text()
+    (file,) = collected.iterdir()
+    assert file.name == "nestsync-nestsync.prom"
+    assert 'nestsync_run_exit_code{configuration="nestsync",target="nested"} 5.0' in file.read_text()
     told = read(config.workspace / "reports" / stopped.run_id / "openlineage.jsonl")
     assert [event.eventType for event in told] == [RunState.START, RunState.FAIL]
     assert [(run.exit_code, run.has_rows) for run in read_history(RunFiles(config.workspace))] == [(5, False)]

@@ -53,7 +53,7 @@ def publishing(config: Config) -> Publishing:
             hint="report.openlineage.api_key_env names it",
         )
     lineage = LineageSettings(said.namespace, said.url, said.endpoint, key, said.timeout)
-    return Publishing(config.report.url, config.report.metrics_file, lineage)
+    return Publishing(config.report.url, config.report.metrics_folder, lineage)
 
 
 def report_stopped(context: RunContext, outcome: RunOutcome) -> tuple[Path, tuple[str, ...]]:
