@@ -412,6 +412,11 @@ def test_another_encoding(tmp_path: Path) -> None:
             id="severity-lowered-for-all",
         ),
         pytest.param(
+            MINIMAL + "lowered: [{rule: collision, levels: [a], reason: ' '}]",
+            ["lowered[0].reason: must say why, in words: it is blank"],
+            id="a-blank-reason",
+        ),
+        pytest.param(
             MINIMAL + "lowered: [{rule: collision, levels: [a]}]",
             ["lowered[0].reason: is missing (Why that is right)"],
             id="lowered-without-a-reason",
@@ -649,6 +654,16 @@ def test_thresholds_and_severities_are_read_and_the_rest_is_as_declared(tmp_path
             "tables-readable: {mostly: 95}",
             "tables-readable.mostly: must be a part between 0 and 1, such as 0.95 for 95 %, not the number 95",
             id="per-cent",
+        ),
+        pytest.param(
+            "tables-readable: {mostly: 0}",
+            "tables-readable.mostly: 0 expects nothing of any row: name the least part to be right",
+            id="nothing-expected",
+        ),
+        pytest.param(
+            "parents-planned: {severity: info, reason: ' '}",
+            "parents-planned.reason: must say why, in words: it is blank",
+            id="a-blank-reason",
         ),
         pytest.param("tables-readable: {mostly: 1.01}", "not the number 1.01", id="more-than-all"),
         pytest.param("tables-readable: {mostly: yes}", "not the yes/no value true", id="yes"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from nestsync.config.kinds import Address, LocalPath, Multiple, Part, Text
+from nestsync.config.kinds import Address, LeastPart, LocalPath, Multiple, Part, Reason, Text
 from nestsync.config.problems import Section
 from nestsync.core.expectations import EXPECTATIONS, Settings
 from nestsync.core.findings import Severity
@@ -33,9 +33,9 @@ class ExpectationConfig(Section):
 
     severity: Severity = Severity.BLOCKING
     """What it means where it is not met; `blocking` decides the exit code. Each has a default of its own."""
-    reason: Text | None = None
+    reason: Reason | None = None
     """Why the severity is lowered from its default, which the report shows; one is needed for that."""
-    mostly: Part = 1.0
+    mostly: LeastPart = 1.0
     """The least part of its rows that has to be as expected."""
     max_fall: Part | None = 0.2
     """By which part of what the last run counted a count may fall; null sets no limit."""
