@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nestsync.reports import html
-from nestsync.reports.facts import Capped, Digest
+from nestsync.reports.facts import Capped, Digest, TreeRow
 from tests.reports import samples
 from tests.reports.checker import complaints
 from tests.reports.pages import Page
@@ -158,6 +158,25 @@ def test_a_big_run_stays_below_five_megabytes(tmp_path: Path) -> None:
         actions=Capped(actions, 10_000, "actions.csv"),
     )
     assert html.write(big, tmp_path).stat().st_size < 5_000_000
+
+
+@pytest.mark.parametrize(("rows", "length"), [(200, 10), (10_000, 200), (10_000, 4_000), (3, 2_000_000)])
+def test_the_page_is_bounded_however_long_names_are(rows: int, length: int, tmp_path: Path) -> None:
+    name = "n" * length
+    findings = (samples.finding(("hive", name), message="said"),) * min(rows, 5_000)
+    digest = replace(
+        samples.continued(),
+        findings=Capped(findings, 2_000_000, "findings.csv"),
+        tree=Capped((TreeRow((name,), "source"),) * rows, 1_000_000, "namespaces.csv"),
+    )
+    path = html.write(digest, tmp_path)
+    assert path.stat().st_size <= html.LARGEST
+    page = Page.read(path)
+    assert digest.outcome.verdict in page.text
+    assert page.unpaired == []
+    for file, total in (("findings.csv", "2,000,000"), ("namespaces.csv", "1,000,000"), ("changes.csv", "1,248")):
+        (said,) = re.findall(rf"The first ([\d,]+) of {total}[^.]*; all of them are in {file}", page.text)
+        assert file != "namespaces.csv" or length > 10 or said == f"{rows:,}"
 
 
 def test_the_run_is_compared_with_the_one_before() -> None:
