@@ -43,7 +43,7 @@ class RunRecord:
     """Of every command that ended, in their order."""
     verdict: str = ""
     configuration: str | None = None
-    """The configuration file of the last command."""
+    """The configuration file of the last command that did more than report."""
     configuration_hashes: frozenset[str] = frozenset()
     """Of what it said when commands worked with it that did more than report; none where an older version took them."""
     actors: tuple[Actor, ...] = ()
@@ -149,7 +149,7 @@ def read_record(files: RunFiles, run_id: str) -> RunRecord:
         exit_code=last.get("exit_code") if isinstance(last.get("exit_code"), int) else None,
         exit_codes=tuple(line["exit_code"] for line in ended if isinstance(line.get("exit_code"), int)),
         verdict=problem or str(last.get("verdict") or ""),
-        configuration=next((str(line["configuration"]) for line in reversed(begun) if "configuration" in line), None),
+        configuration=next((str(line["configuration"]) for line in reversed(worked) if "configuration" in line), None),
         configuration_hashes=frozenset(filter(None, (_text(line.get("configuration_hash")) for line in took_part))),
         actors=actors_of(took_part),
         naming=_text(_facts(summary, "check").get("naming")),
