@@ -75,6 +75,12 @@ def test_a_configuration_that_changed_since_is_told(changed: bool | None) -> Non
     assert page.text.count("The configuration has changed since this run") == (2 if changed else 0)
 
 
+def test_the_tree_says_which_findings_stand_where() -> None:
+    text = " ".join(Page(html.render(samples.blocked())).text.split())
+    assert "raw 2 warnings missing-parent, owner-conflict" in text
+    assert "1 blocking round-trip-loss" in text
+
+
 def test_hostile_names_are_text() -> None:
     page = Page(html.render(samples.blocked()))
     assert page.tags("img") == []

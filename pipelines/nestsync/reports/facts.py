@@ -211,6 +211,8 @@ class TreeRow:
     claimants: tuple[Subject, ...] = ()
     blocking: int = 0
     warnings: int = 0
+    rules: tuple[str, ...] = ()
+    """Of those findings, each once."""
 
 
 @dataclass(frozen=True, slots=True)
