@@ -189,7 +189,22 @@ def test_a_configuration_cannot_be_changed(full: Config) -> None:
 def test_a_configuration_crosses_processes(full: Config) -> None:
     again = pickle.loads(pickle.dumps(full))
     assert again == full
-    assert again.path == full.path
+    assert (again.path, again.fingerprint) == (full.path, full.fingerprint)
+
+
+@pytest.mark.parametrize(
+    ("text", "renames", "same"),
+    [
+        pytest.param(FULL, RENAMES, True, id="as-it-was"),
+        pytest.param("# hello\n" + FULL.replace(" ./space", "   './space'"), RENAMES, True, id="layout"),
+        pytest.param(FULL.replace("concurrency: 2", "concurrency: 3"), RENAMES, False, id="a-value"),
+        pytest.param(FULL.replace("on_blocking: skip\n", ""), RENAMES, False, id="a-key"),
+        pytest.param(FULL, RENAMES.replace("y", "z"), False, id="the-mapping-file"),
+    ],
+)
+def test_a_fingerprint_is_of_what_is_said(full: Config, tmp_path: Path, text: str, renames: str, same: bool) -> None:
+    write(tmp_path, renames, "renames.csv")
+    assert (load(write(tmp_path, text)).fingerprint == full.fingerprint) is same
 
 
 def test_an_unknown_source_is_named_with_those_that_there_are(full: Config) -> None:
@@ -397,6 +412,11 @@ def test_another_encoding(tmp_path: Path) -> None:
             id="severity-lowered-for-all",
         ),
         pytest.param(
+            MINIMAL + "lowered: [{rule: collision, levels: [a], reason: ' '}]",
+            ["lowered[0].reason: must say why, in words: it is blank"],
+            id="a-blank-reason",
+        ),
+        pytest.param(
             MINIMAL + "lowered: [{rule: collision, levels: [a]}]",
             ["lowered[0].reason: is missing (Why that is right)"],
             id="lowered-without-a-reason",
@@ -544,14 +564,14 @@ def test_a_workspace_that_cannot_be(tmp_path: Path, text: str, said: str) -> Non
 def test_what_is_published_and_kept_is_read(tmp_path: Path) -> None:
     said = """
         report:
-          metrics_file: collected/nestsync.prom
+          metrics_folder: collected
           url: https://reports.example.org/nestsync
           openlineage: {url: "http://127.0.0.1:5000", api_key_env: LINEAGE_KEY, namespace: prod}
         retention: {keep_runs: 30, keep_days: 90}
         history: {ignored_properties: [numRows]}
         """
     config = load(write(tmp_path, MINIMAL + dedent(said)))
-    assert config.report.metrics_file == tmp_path / "collected" / "nestsync.prom"
+    assert config.report.metrics_folder == tmp_path / "collected"
     assert (config.report.openlineage.namespace, config.report.openlineage.api_key_env) == ("prod", "LINEAGE_KEY")
     assert (config.retention.keep_runs, config.retention.keep_days, config.retention.limits) == (30, 90, True)
     assert config.history.ignored_properties == ("numRows",)
@@ -559,7 +579,7 @@ def test_what_is_published_and_kept_is_read(tmp_path: Path) -> None:
 
 def test_nothing_is_published_and_everything_kept_by_default(tmp_path: Path) -> None:
     config = load(write(tmp_path, MINIMAL))
-    assert (config.report.metrics_file, config.report.url, config.report.openlineage.url) == (None, None, None)
+    assert (config.report.metrics_folder, config.report.url, config.report.openlineage.url) == (None, None, None)
     assert not config.retention.limits
 
 
@@ -567,8 +587,8 @@ def test_nothing_is_published_and_everything_kept_by_default(tmp_path: Path) -> 
     ("said", "problem"),
     [
         (
-            "report: {metrics_file: m.txt}",
-            "report.metrics_file: 'm.txt' would not be collected: its name has to",
+            "report: {metrics_folder: collected/m.prom}",
+            "report.metrics_folder: 'm.prom' is the name of a file: name the folder",
         ),
         ("report: {url: reports.example.org}", "report.url: it must be an address, http:// or https://"),
         ("report: {openlineage: {url: 'http://u:p@h'}}", "report.openlineage.url: an address must not hold a password"),
@@ -634,6 +654,16 @@ def test_thresholds_and_severities_are_read_and_the_rest_is_as_declared(tmp_path
             "tables-readable: {mostly: 95}",
             "tables-readable.mostly: must be a part between 0 and 1, such as 0.95 for 95 %, not the number 95",
             id="per-cent",
+        ),
+        pytest.param(
+            "tables-readable: {mostly: 0}",
+            "tables-readable.mostly: 0 expects nothing of any row: name the least part to be right",
+            id="nothing-expected",
+        ),
+        pytest.param(
+            "parents-planned: {severity: info, reason: ' '}",
+            "parents-planned.reason: must say why, in words: it is blank",
+            id="a-blank-reason",
         ),
         pytest.param("tables-readable: {mostly: 1.01}", "not the number 1.01", id="more-than-all"),
         pytest.param("tables-readable: {mostly: yes}", "not the yes/no value true", id="yes"),

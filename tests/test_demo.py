@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
+from prometheus_client.parser import text_string_to_metric_families
 from pyiceberg.catalog.rest import RestCatalog
 
 from nestsync.embedded.sample import content
 from nestsync.embedded.servers import IcebergRest
+from nestsync.reports import junit, lineage, metrics, summary
+from tests.reports.checker import complaints
+from tests.reports.lineage_events import read
+from tests.reports.pages import Page
+from tests.reports.test_junit import SCHEMA as JUNIT
 
 pytestmark = [pytest.mark.spark, pytest.mark.servers, pytest.mark.timeout(1200)]
 
@@ -48,6 +56,19 @@ def held(uri: str) -> dict[Levels, dict[str, str]]:
     return found
 
 
+def reports_are_valid(reports: Path) -> None:
+    """Every page and every format for machines of each pass, by those who read them."""
+    folders = sorted(folder for folder in reports.iterdir() if folder.is_dir())
+    assert len(folders) == 3
+    assert complaints([page for folder in folders for page in sorted(folder.rglob("*.html"))]) == []
+    for folder in folders:
+        Draft202012Validator(summary.schema()).validate(json.loads((folder / summary.FILE).read_text()))
+        JUNIT.validate(folder / junit.FILE)
+        assert list(text_string_to_metric_families((folder / metrics.FILE).read_text()))
+        assert read(folder / lineage.FILE)
+        assert all(Page.read(page).remote == [] for page in folder.rglob("*.html"))
+
+
 @pytest.mark.proves("exit-0")
 def test_three_passes_and_a_plain_client_reads_back_exactly_the_mapped_tree(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from nestsync.cli import main; main()", "demo", "--home", str(tmp_path)]
@@ -55,6 +76,7 @@ def test_three_passes_and_a_plain_client_reads_back_exactly_the_mapped_tree(tmp_
     assert done.returncode == 0, done.stdout + done.stderr
     report = Path(done.stdout.splitlines()[-1])
     assert report.is_file()
+    reports_are_valid(tmp_path / "workspace" / "reports")
     passes = re.findall(r"^ +([123])  +(\d)  +[\d.]+  +(\d+)  +(\d+)  +(\d+)$", done.stdout, re.MULTILINE)
     assert [(number, code) for number, code, *_ in passes] == [("1", "3"), ("2", "0"), ("3", "0")]
     written, at_target, at_sources = zip(*(row[2:] for row in passes), strict=True)

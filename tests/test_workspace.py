@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from chispa import assert_df_equality
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from nestsync.core.checking import Subject
 from nestsync.errors import LeaseHeld
 from nestsync.runfiles import RunFiles
-from nestsync.schemas import TABLES
+from nestsync.schemas import RUN_FIELDS, TABLES, contract
+from nestsync.session import spark_path
 from nestsync.workspace import Workspace
 
 pytestmark = pytest.mark.spark
@@ -69,6 +72,26 @@ def test_a_source_inventoried_again_replaces_its_own_rows_alone(spark: SparkSess
     workspace.replace("namespaces", namespaces(spark, ("it's", ["new"])), run_id="r1", sources=["it's"])
     left = {tuple(row["levels"]) for row in workspace.read("namespaces", run_id="r1").collect()}
     assert left == {("new",), ("kept",)}
+
+
+def test_a_table_of_an_older_version_goes_on_with_the_columns_that_came_since(
+    spark: SparkSession, workspace: Workspace
+) -> None:
+    older = StructType([field for field in TABLES["runs"] if field.name not in ("user", "host")])
+    stage = ("run", "check", "ok", datetime(2026, 11, 28, tzinfo=UTC), 1.5, {"blocking": 0}, None, None)
+    path = spark_path(workspace.root / "delta" / "runs")
+    spark.createDataFrame([("old", *stage)], older).write.format("delta").partitionBy("run_id").save(path)
+    assert [tuple(row[-2:]) for row in workspace.read("runs", run_id="old").collect()] == [(None, None)]
+
+    rows = spark.createDataFrame([(*stage, "ann", "host-1")], contract(*RUN_FIELDS))
+    workspace.append("runs", rows, run_id="new")
+    workspace.replace("runs", rows, run_id="old-too")
+    found = {run_id: workspace.read("runs", run_id=run_id) for run_id in ("old", "new", "old-too")}
+    assert {run_id: [(row["user"], row["host"]) for row in frame.collect()] for run_id, frame in found.items()} == {
+        "old": [(None, None)], "new": [("ann", "host-1")], "old-too": [("ann", "host-1")],
+    }  # fmt: skip
+    workspace.replace("runs", rows, run_id="old")
+    assert workspace.read("runs", run_id="old").columns == TABLES["runs"].names[1:]
 
 
 def test_an_empty_inventory_clears_what_was_there(spark: SparkSession, workspace: Workspace) -> None:

@@ -31,6 +31,7 @@ from nestsync.schemas import OBJECT_COLUMNS, TABLES  # noqa: E402
 from tests.engines.page import page as engines_page  # noqa: E402
 from tests.engines.seen import load as seen_by_engines  # noqa: E402
 from tools.machines import page as machines_page  # noqa: E402
+from tools.reports import page as reports_page  # noqa: E402
 
 GENERATED = "<!-- Generated from the code by `make docs`; a test fails when it is stale. -->\n"
 
@@ -379,6 +380,14 @@ def _default(field: FieldInfo) -> str:
     return code(json.dumps(list(value) if isinstance(value, tuple | frozenset) else value, ensure_ascii=False))
 
 
+# ---- reports
+
+
+def reports() -> str:
+    """What is in a report, for whom, and what it costs."""
+    return "\n".join(["# Reports\n", GENERATED, *reports_page(table)])
+
+
 # ---- what machines are told
 
 
@@ -407,6 +416,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "exit-codes.md": exit_codes,
     "configuration.md": configuration,
     "engines.md": engines,
+    "reports.md": reports,
     "machines.md": machines,
     "summary.schema.json": summary_schema,
 }

@@ -29,15 +29,27 @@ FILES = (
     ),
 )
 INTRODUCTION = """\
-Every report folder holds, beside the page and its CSV files, one file for each of these. `report.metrics_file` has the
-metrics written where node_exporter's textfile collector finds them, `report.openlineage.url` has the events sent to a
-lineage service; by default nothing leaves the folder. A run that is stopped because a catalog does not answer has these
-files too, so that alerts do not go on with the last good run.
+Every report folder holds, beside the page and its CSV files, one file for each of these. `report.metrics_folder` has
+the metrics written where node_exporter's textfile collector finds them, `report.openlineage.url` has the events sent to
+a lineage service; by default nothing leaves the folder. A run that is stopped because a catalog does not answer has
+these files too, so that alerts do not go on with the last good run.
 """
 METRICS = """\
 ## Metrics
 
-Labels are names of catalogs, rules and the like, never a namespace's: there are no more series tomorrow than today.
+Every series has the label `configuration` beside those below: the name of the configuration file without its ending.
+`report.metrics_folder` takes a file for each configuration, `nestsync-<configuration>.prom`, so that several can be
+collected from one folder. Two files of one name, in two folders, are one configuration to Prometheus: give them
+different names. Labels are names of catalogs, rules and the like, never a namespace's: there are no more series
+tomorrow than today. What is counted over runs is counted over those of the configuration that the workspace knows.
+
+```yaml
+- alert: NestsyncIsBehind
+  expr: time() - nestsync_last_success_timestamp_seconds > 36 * 3600
+  annotations: { summary: "{{ $labels.configuration }} has not ended well for a day and a half" }
+- alert: NestsyncIsBlocked
+  expr: sum by (configuration, source, rule) (nestsync_findings{severity="blocking"}) > 0
+```
 """
 LINEAGE = f"""\
 ## Lineage

@@ -168,6 +168,8 @@ RUN_FIELDS = (
     _field("counts", MapType(StringType(), LongType()), "what the stage counted", nullable=False),
     _field("plan_hash", StringType(), "the hash of the plan, from the plan stage on"),
     _field("error", StringType(), "the error's text form"),
+    _field("user", StringType(), "who ran the process that took the stage; null where an older version wrote the row"),
+    _field("host", StringType(), "the machine that it ran on"),
 )
 
 TABLES: dict[str, StructType] = {

@@ -66,7 +66,8 @@ class Workspace(RunFiles):
         )
         with our_errors():
             writer = rows.write.format("delta").partitionBy(*_partition_keys(table)).mode(mode)
-            writer.options(**options).save(self._uri(table))
+            # A table of an older version takes the columns that came since; its rows hold null there.
+            writer.options(mergeSchema="true", **options).save(self._uri(table))
 
     def _may_hold(self, table: str, run_id: str) -> bool:
         """Whether a file of `run_id` was ever written to `table`: without its partition's folder, none was."""
@@ -77,9 +78,13 @@ class Workspace(RunFiles):
 
     def read(self, table: str, *, run_id: str) -> DataFrame:
         """The rows of `run_id` in `table`, without `run_id`; empty where nothing was written."""
+        schema = as_stored(TABLES[table])
         if not self.holds(table):
-            return self.spark.createDataFrame([], as_stored(TABLES[table])).drop("run_id")
-        return self.spark.read.format("delta").load(self._uri(table)).where(F.col("run_id") == run_id).drop("run_id")
+            return self.spark.createDataFrame([], schema).drop("run_id")
+        rows = self.spark.read.format("delta").load(self._uri(table)).where(F.col("run_id") == run_id)
+        # Nothing was written since an older version, which did not know these.
+        missing = {field.name: F.lit(None).cast(field.dataType) for field in schema if field.name not in rows.columns}
+        return (rows.withColumns(missing) if missing else rows).drop("run_id")
 
     def forget(self, table: str, run_ids: Sequence[str]) -> None:
         """Remove the rows of `run_ids` from `table`, and their files with them.

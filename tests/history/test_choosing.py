@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from nestsync.errors import ConfigurationError, NestsyncError, RunNotFound
-from nestsync.history.choosing import choose, choose_two, past_of, previous_of
+from nestsync.history.choosing import choose, choose_two, name_of, past_of, previous_of
 from nestsync.history.records import read_history
 from nestsync.runfiles import RunFiles
-from tests.history.runs import INVENTORY, NOW, died, ended
+from tests.history.runs import INVENTORY, NOW, backdated, died, ended
 
 OTHER = {"elsewhere": {"role": "source", "system": "hms", "counts": {"namespaces": 1}}}
 
@@ -120,6 +120,26 @@ def test_the_past_counts_every_command_and_knows_the_last_success(files: RunFile
     assert [run.run_id for run in past.runs] == ["20261125T010000-aa", "20261126T010000-bb"]
     assert past.exit_codes == {0: 3, 3: 1}
     assert past.last_success == NOW - timedelta(days=1)
+
+
+def test_the_past_of_another_configuration_is_not_counted(files: RunFiles) -> None:
+    ended(files, "theirs", exit_code=0, configuration="/conf/b.yaml")
+    ended(files, "moved", exit_code=4, configuration="/releases/7/a.yml")
+    ended(files, "mine", exit_code=3, configuration="/releases/8/b.yaml")
+    backdated(files, "mine", NOW + timedelta(days=1))
+    records = read_history(files)
+    past = past_of(choose(files, "mine"), records)
+    assert (past.exit_codes, past.last_success) == ({0: 1, 3: 1}, NOW)
+    assert past_of(choose(files, "nightly"), records).exit_codes == {0: 3, 3: 1, 4: 1}
+    assert "theirs" in [run.run_id for run in past.runs], "the trend is that of the sources"
+
+
+@pytest.mark.parametrize(
+    ("configuration", "name"),
+    [("/conf/hms.to.lake.yaml", "hms.to.lake"), ("/elsewhere/a.yml", "a"), ("", "nestsync"), (None, "nestsync")],
+)
+def test_a_configuration_goes_by_the_name_of_its_file(configuration: str | None, name: str) -> None:
+    assert name_of(configuration) == name
 
 
 def test_the_past_is_bounded(tmp_path: Path) -> None:

@@ -185,3 +185,13 @@ def test_a_run_that_was_not_inventoried_has_no_numbers(files: RunFiles) -> None:
         False,
         False,
     )
+
+
+def test_a_run_knows_what_its_configuration_said_and_not_what_it_said_to_its_report(files: RunFiles) -> None:
+    assert read_record(files, "r1").configuration_hashes == frozenset()
+    for command, said in (("check", "a"), ("plan", "b"), ("apply", "b"), ("report", "c")):
+        facts = {"configuration": f"/conf/{said}.yaml", "configuration_hash": said}
+        with attempt(files, "r1", command=command, stages=[command], **facts):
+            pass
+    record = read_record(files, "r1")
+    assert (record.configuration, record.configuration_hashes) == ("/conf/b.yaml", {"a", "b"})

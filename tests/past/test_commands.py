@@ -14,11 +14,13 @@ import pytest
 from typer.testing import CliRunner
 
 from nestsync.cli import app
+from nestsync.history.actors import this_process
 from nestsync.past.listing import took
 from nestsync.runfiles import RunFiles
 from tests.history.runs import BLOCKED, died, ended
 
 ROOT = Path(__file__).parents[2]
+BY = str(this_process())
 OTHER = {"elsewhere": {"role": "source", "system": "hms", "counts": {"namespaces": 1}}}
 
 
@@ -46,8 +48,8 @@ def document(*arguments: str) -> dict[str, Any]:
 def test_history_tells_every_run(config: Path) -> None:
     said = CliRunner().invoke(app, ["history", "-c", str(config)])
     lines = [line.split() for line in said.stdout.splitlines()]
-    assert lines[1][:1] + lines[1][3:] == ["night-1", "0", "s", "0", "8", "25", "0", "3", "1", "4", "/conf/a.yaml"]
-    assert lines[2][:1] + lines[2][3:] == ["night-2", "0", "s", "3", "8", "25", "2", "3", "1", "/conf/b.yaml"]
+    assert lines[1][:1] + lines[1][3:] == ["night-1", "0", "s", "0", "8", "25", "0", "3", "1", "4", BY, "/conf/a.yaml"]
+    assert lines[2][:1] + lines[2][3:] == ["night-2", "0", "s", "3", "8", "25", "2", "3", "1", BY, "/conf/b.yaml"]
     assert lines[4][0] == "torn"
     assert "died" in lines[4]
     assert said.stdout.endswith("the latest, torn: it began, and its process ended without a word\n")
@@ -59,6 +61,7 @@ def test_history_is_one_document_and_its_end_is_shown(config: Path) -> None:
     assert (found["total"], [run["run_id"] for run in found["runs"]]) == (4, ["other", "torn"])
     assert found["runs"][0] | {"catalogs": 0, "seconds": 0} == {
         "run_id": "other", "state": "ended", "died_in": None, "started_at": "2026-11-26T12:00:00+00:00", "seconds": 0,
+        "actors": [this_process().as_json() | {"commands": ["run"]}],
         "commands": ["run"], "exit_code": 0, "verdict": "It ended with 0.", "configuration": "/conf/a.yaml",
         "namespaces": 1, "tables": 0, "views": 0, "blocking": 0, "warning": 3, "info": 1,
         "written": 4, "verified": True, "catalogs": 0, "pruned": False,

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from nestsync.schemas import SEPARATOR_FIELDS, TABLES, contract
 
-AT = datetime(2026, 11, 28, 1, 2, 3, tzinfo=UTC)
+AT = datetime(2026, 11, 28, 1, 2, 3, 456789, tzinfo=UTC)
 
 
 def _frame(spark: SparkSession, table: str, rows: Sequence[dict[str, Any]]) -> DataFrame:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from nestsync.core.findings import Severity
+from nestsync.history.actors import Actor
 from nestsync.history.choosing import Past
 from nestsync.history.records import FINISHED, RunRecord
 from nestsync.outcome import RunOutcome, StageOutcome
@@ -26,7 +27,7 @@ from nestsync.reports.facts import (
 )
 from nestsync.reports.settled import ExpectationResult
 
-STARTED = datetime(2026, 11, 28, 1, 2, 3, tzinfo=UTC)
+STARTED = datetime(2026, 11, 28, 1, 2, 3, 456789, tzinfo=UTC)
 CATALOGS = (
     CatalogFacts("hms_main", "hms", "source", "thrift://127.0.0.1:9083"),
     CatalogFacts("lake", "iceberg_rest", "source", "http://127.0.0.1:8181"),
@@ -124,9 +125,10 @@ def blocked() -> Digest:
     tree = (
         TreeRow(("hms_main", "hive"), "source"),
         *sorted(
-            (TreeRow(("hms_main", "hive", text), "source", blocking=1) for text in HOSTILE), key=lambda t: t.levels
+            (TreeRow(("hms_main", "hive", text), "source", blocking=1, rules=("round-trip-loss",)) for text in HOSTILE),
+            key=lambda t: t.levels,
         ),
-        TreeRow(("lake", "raw"), "source", warnings=1),
+        TreeRow(("lake", "raw"), "source", warnings=2, rules=("missing-parent", "owner-conflict")),
         TreeRow(("lake", "raw", "events"), "unreadable", note="404 from http://127.0.0.1:8181/v1/namespaces/raw"),
     )
     return Digest(
@@ -145,6 +147,7 @@ def blocked() -> Digest:
             ),
         ),
         started_at=STARTED,
+        actors=(Actor("ann", "host-1", ("inventory",)), Actor(HOSTILE[0], None, ("inventory", "check"))),
         configuration=CONFIGURATION,
         catalogs=(
             CatalogRow(CATALOGS[0], True, {"namespace": 44, "table": 151}),
@@ -232,6 +235,7 @@ def finished() -> Digest:
             else "the target does not hold it",
             None,
             row.claimants,
+            None if row.state == "unchanged" else STARTED,
         )
         for row in tree
         if row.state != "existing"
@@ -256,7 +260,9 @@ def finished() -> Digest:
             plan_hash="9f2c4be07d6a1f35aa",
         ),
         started_at=STARTED,
+        actors=(Actor("ann", "host-1", ("run",)),),
         configuration=CONFIGURATION,
+        configuration_changed=False,
         catalogs=blocked().catalogs,
         findings=Capped(warning, 1, "findings.csv"),
         cases=cases(warning),

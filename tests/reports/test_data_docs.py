@@ -29,6 +29,9 @@ def body(markup: str) -> str:
         pytest.param("<footer>news <a>Subscribe</a></footer>a", "a", id="footer"),
         pytest.param("a &lt;b&gt; &#36; &amp;c", "a &lt;b&gt; &#36; &amp;c", id="references-stay"),
         pytest.param('<p title="&quot;&lt;">a</p>', '<p title="&quot;&lt;">a</p>', id="attribute-references-stay"),
+        pytest.param("a<hr></hr>b<br></br>", "a<hr>b<br>", id="ends-of-what-has-none"),
+        pytest.param('<input type="radio" autocomplete="off">', '<input type="radio">', id="attribute-out-of-place"),
+        pytest.param('<a href="#x" aria-controls="y">a</a>', '<a href="#x">a</a>', id="control-of-nothing"),
         pytest.param(
             '<i class="fas fa-times"></i>',
             '<i class="fas fa-times"><b>failed</b></i>',
@@ -41,6 +44,6 @@ def test_what_stays_of_a_page(markup: str, expected: str) -> None:
 
 
 def test_the_page_gets_our_style() -> None:
-    page = local("<html><head><title>t</title></head><body></body></html>", "p{color:red}")
-    assert page == "<html><head><title>t</title><style>p{color:red}</style></head><body></body></html>"
+    page = local("<html><head><title>t</title><title></title></head><body></body></html>", "p{color:red}")
+    assert page == '<html lang="en"><head><title>t</title><style>p{color:red}</style></head><body></body></html>'
     assert Page(page).remote == []

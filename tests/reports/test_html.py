@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nestsync.reports import html
-from nestsync.reports.facts import Capped, Digest
+from nestsync.reports.facts import Capped, Digest, TreeRow
 from tests.reports import samples
 from tests.reports.checker import complaints
 from tests.reports.pages import Page
@@ -51,6 +51,34 @@ def test_the_verdict_and_the_next_commands_are_there(sample: Callable[[], Digest
     assert len(page.tags("pre")) == len(digest.outcome.next_steps)
     for step in digest.outcome.next_steps:
         assert step in page.text
+
+
+@pytest.mark.parametrize(
+    ("sample", "said"),
+    [
+        pytest.param(samples.finished, "by ann@host-1", id="one"),
+        pytest.param(
+            samples.blocked,
+            "by ann@host-1 (inventory), <img src=x onerror=alert(1)>@unknown (inventory, check)",
+            id="several",
+        ),
+    ],
+)
+def test_who_ran_it_is_told(sample: Callable[[], Digest], said: str) -> None:
+    page = Page(html.render(sample()))
+    assert said in page.text
+
+
+@pytest.mark.parametrize("changed", [True, False, None])
+def test_a_configuration_that_changed_since_is_told(changed: bool | None) -> None:
+    page = Page(html.render(replace(samples.finished(), configuration_changed=changed)))
+    assert page.text.count("The configuration has changed since this run") == (2 if changed else 0)
+
+
+def test_the_tree_says_which_findings_stand_where() -> None:
+    text = " ".join(Page(html.render(samples.blocked())).text.split())
+    assert "raw 2 warnings missing-parent, owner-conflict" in text
+    assert "1 blocking round-trip-loss" in text
 
 
 def test_hostile_names_are_text() -> None:
@@ -136,6 +164,25 @@ def test_a_big_run_stays_below_five_megabytes(tmp_path: Path) -> None:
         actions=Capped(actions, 10_000, "actions.csv"),
     )
     assert html.write(big, tmp_path).stat().st_size < 5_000_000
+
+
+@pytest.mark.parametrize(("rows", "length"), [(200, 10), (10_000, 200), (10_000, 4_000), (3, 2_000_000)])
+def test_the_page_is_bounded_however_long_names_are(rows: int, length: int, tmp_path: Path) -> None:
+    name = "n" * length
+    findings = (samples.finding(("hive", name), message="said"),) * min(rows, 5_000)
+    digest = replace(
+        samples.continued(),
+        findings=Capped(findings, 2_000_000, "findings.csv"),
+        tree=Capped((TreeRow((name,), "source"),) * rows, 1_000_000, "namespaces.csv"),
+    )
+    path = html.write(digest, tmp_path)
+    assert path.stat().st_size <= html.LARGEST
+    page = Page.read(path)
+    assert digest.outcome.verdict in page.text
+    assert page.unpaired == []
+    for file, total in (("findings.csv", "2,000,000"), ("namespaces.csv", "1,000,000"), ("changes.csv", "1,248")):
+        (said,) = re.findall(rf"The first ([\d,]+) of {total}[^.]*; all of them are in {file}", page.text)
+        assert file != "namespaces.csv" or length > 10 or said == f"{rows:,}"
 
 
 def test_the_run_is_compared_with_the_one_before() -> None:

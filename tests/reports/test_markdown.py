@@ -100,6 +100,18 @@ def seen(inline: Token) -> str:
     return "".join(child.content for child in inline.children or ())
 
 
+def test_who_ran_it_is_told() -> None:
+    assert "UTC by `ann@host-1`: [" in markdown.render(samples.finished(), "index.html")
+    assert "UTC by `ann@host-1`, `<img src=x onerror=alert(1)>@unknown`: [" in markdown.render(samples.blocked(), "i")
+    assert "UTC: [" in markdown.render(samples.unreachable(), "index.html")
+
+
+@pytest.mark.parametrize("changed", [True, False, None])
+def test_a_configuration_that_changed_since_is_told(changed: bool | None) -> None:
+    text = markdown.render(replace(samples.finished(), configuration_changed=changed), "index.html")
+    assert ("The configuration has changed since this run" in text) is bool(changed)
+
+
 def test_the_run_before_is_compared_with() -> None:
     text = markdown.render(samples.continued(), "index.html")
     assert "**Compared with the run before**: Since run" in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,20 @@ def test_findings_are_counted_by_severity_rule_and_source(tmp_path: Path) -> Non
     assert found["by_severity"] == {"blocking": 14, "warning": 2, "info": 1}
     assert {"rule": "separator-conflict", "source": "hms_main", "severity": "blocking", "count": 1} in found["by_rule"]
     assert sum(row["count"] for row in found["by_rule"]) == found["total"] == 17
+
+
+def test_who_ran_it_is_told(tmp_path: Path) -> None:
+    ann = {"user": "ann", "host": "host-1", "commands": ["inventory"]}
+    other = {"user": samples.HOSTILE[0], "host": None, "commands": ["inventory", "check"]}
+    assert written(samples.blocked(), tmp_path)["actors"] == [ann, other]
+    assert written(samples.unreachable(), tmp_path)["actors"] == []
+
+
+@pytest.mark.parametrize("changed", [True, False, None])
+def test_a_configuration_that_changed_since_is_told(changed: bool | None, tmp_path: Path) -> None:
+    document = written(replace(samples.finished(), configuration_changed=changed), tmp_path)
+    VALIDATOR.validate(document)
+    assert document["configuration_changed"] is changed
 
 
 def test_levels_are_lists(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from nestsync.reports.settled import ExpectationResult
 from nestsync.stages.report import digest, write_reports
 from nestsync.stages.report import frames as streaming
 from tests.reports import frames
+from tests.reports.checker import complaints
 from tests.reports.pages import Page
 
 pytestmark = pytest.mark.spark
@@ -113,6 +114,7 @@ def test_every_file_is_there_and_valid(troubled: ReportPaths) -> None:
     }
     jsonschema.Draft202012Validator(summary.schema()).validate(json.loads(troubled.json.read_text()))
     assert ET.parse(troubled.junit).getroot().get("failures") == "4"
+    assert complaints(sorted(folder.rglob("*.html"))) == []
 
 
 def test_findings_are_all_in_the_csv_most_severe_first(troubled: ReportPaths) -> None:
@@ -137,14 +139,24 @@ def test_actions_carry_the_ledgers_last_word(troubled: ReportPaths) -> None:
 
 def test_the_tree_is_the_targets_with_findings_where_they_are(troubled: ReportPaths) -> None:
     found = rows(troubled.html.parent / "namespaces.csv")
-    assert [(json.loads(r["levels"]), r["state"], r["blocking"], r["warnings"]) for r in found] == [
-        (["a"], "created", "0", "0"),
-        (["a", "b"], "unknown", "0", "0"),
-        (["b"], "unchanged", "0", "1"),
-        (["d"], "failed", "0", "0"),
-        (["e"], "to create", "0", "0"),
-        (["only"], "existing", "0", "0"),
+    assert [(json.loads(r["levels"]), r["state"], r["blocking"], r["warnings"], r["rules"]) for r in found] == [
+        (["a"], "created", "0", "0", ""),
+        (["a", "b"], "unknown", "0", "0", ""),
+        (["b"], "unchanged", "0", "1", "missing-parent"),
+        (["d"], "failed", "0", "0", ""),
+        (["e"], "to create", "0", "0", ""),
+        (["only"], "existing", "0", "0", ""),
     ]
+
+
+def test_a_run_that_was_not_checked_has_its_tree(spark: SparkSession, tmp_path: Path) -> None:
+    whole = troubled_facts(spark)
+    facts = replace(whole, findings=None, separators=None, actions=None, ledger=None, differences=None)
+    paths = write_reports(facts, tmp_path)
+    assert [json.loads(row["levels"]) for row in rows(tmp_path / "namespaces.csv")] == [
+        ["hms", "hive", EVIL], ["hms", "hive", "b"],
+    ]  # fmt: skip
+    assert "The check stage did not run" in Page.read(paths.html).text
 
 
 @pytest.mark.parametrize(
@@ -183,7 +195,7 @@ def test_every_format_tells_of_what_is_not_met(troubled: ReportPaths) -> None:
     assert failure is not None
     assert found.examples[0] in (failure.text or "")
     assert f"(`{found.name}`): 3 of 5 say otherwise, the first is" in troubled.markdown.read_text()
-    labels = '{expectation="actions-succeeded",severity="blocking",suite="reconciliation"}'
+    labels = '{configuration="nestsync",expectation="actions-succeeded",severity="blocking",suite="reconciliation"}'
     assert f"nestsync_expectation_met{labels} 0.0\n" in troubled.metrics.read_text()
     assert f"nestsync_expectation_unexpected_rows{labels} 3.0\n" in troubled.metrics.read_text()
 
@@ -258,7 +270,8 @@ def test_a_blocking_expectation_decides_the_exit_code(
     assert "Not as expected" in page
     assert paths.outcome.verdict in page
     assert json.loads(paths.json.read_text())["exit_code"] == exit_code
-    assert f'nestsync_run_exit_code{{target="target"}} {exit_code}.0' in paths.metrics.read_text()
+    labels = 'configuration="nestsync",target="target"'
+    assert f"nestsync_run_exit_code{{{labels}}} {exit_code}.0" in paths.metrics.read_text()
     assert f"exit {exit_code}" in paths.markdown.read_text().splitlines()[0]
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from nestsync.core.expectations import EXPECTATIONS
 from nestsync.embedded.proxy import CountingProxy
 from nestsync.embedded.servers import IcebergRest
 from nestsync.errors import CatalogUnreachable, ConfigurationError
+from nestsync.history.actors import this_process
 from nestsync.history.records import read_history, read_record
 from nestsync.names.separators import changes, read_separators
 from nestsync.names.tree import read_tree
@@ -143,6 +145,7 @@ def _machines_are_told(config: Config, first: RunOutcome, second: RunOutcome) ->
         (second.run_id, "ended", 0, 0),
     ]
     assert [run.configuration for run in runs] == [str(config.path)] * 2
+    assert [run.actors for run in runs] == [(replace(this_process(), commands=("run",)),)] * 2
     folder = config.workspace / "reports" / second.run_id
     summary = json.loads((folder / "summary.json").read_text())
     assert (summary["changes"]["since"], summary["changes"]["counts"]) == (
@@ -150,7 +153,9 @@ def _machines_are_told(config: Config, first: RunOutcome, second: RunOutcome) ->
         [{"role": "target", "what": "namespace", "change": "appeared", "severity": None, "count": 4}],
     )
     assert len((folder / "changes.csv").read_text().splitlines()) == 5
-    assert "4 namespaces appeared in the target" in (folder / "index.html").read_text()
+    page = (folder / "index.html").read_text()
+    assert "4 namespaces appeared in the target" in page
+    assert f"by {this_process()}" in page
     outputs = {each.name: each for event in read(folder / "openlineage.jsonl") for each in event.outputs or ()}
     assert set(outputs) == {"dev", "dev.sub", "raw", "raw.events"}
     samples = {
@@ -285,9 +290,9 @@ def test_a_plan_of_another_configuration_is_refused(
 def test_a_catalog_that_is_down_stops_the_run_and_is_named(
     spark: SparkSession, tmp_path: Path, source: IcebergRest, door: CountingProxy
 ) -> None:
-    collected = tmp_path / "collected" / "nestsync.prom"
-    collected.parent.mkdir()
-    config = configuration(tmp_path, source, door, f"report: {{metrics_file: {collected}}}")
+    collected = tmp_path / "collected"
+    collected.mkdir()
+    config = configuration(tmp_path, source, door, f"report: {{metrics_folder: {collected}}}")
     source.stop()
     stopped = take(config)
     assert (stopped.exit_code, door.writes) == (5, ())
@@ -298,7 +303,9 @@ def test_a_catalog_that_is_down_stops_the_run_and_is_named(
     assert isinstance(stopped.error, CatalogUnreachable)
     assert re.search(r"flat.*127\.0\.0\.1", str(stopped.error))
     assert [(stage.stage, stage.status) for stage in stopped.stages] == [("inventory", "failed")]
-    assert 'nestsync_run_exit_code{target="nested"} 5.0' in collected.read_text()
+    (file,) = collected.iterdir()
+    assert file.name == "nestsync-nestsync.prom"
+    assert 'nestsync_run_exit_code{configuration="nestsync",target="nested"} 5.0' in file.read_text()
     told = read(config.workspace / "reports" / stopped.run_id / "openlineage.jsonl")
     assert [event.eventType for event in told] == [RunState.START, RunState.FAIL]
     assert [(run.exit_code, run.has_rows) for run in read_history(RunFiles(config.workspace))] == [(5, False)]
@@ -399,8 +406,11 @@ def test_a_blocking_expectation_decides_what_the_run_ends_with(
 
     again = runner.run(config, "report", ("report",), outcome.run_id, None, QuietUi(), lambda question: True)
     assert (again.exit_code, again.verdict) == (exit_code, outcome.verdict)
+    summary = config.workspace / "reports" / outcome.run_id / "summary.json"
+    assert json.loads(summary.read_text())["configuration_changed"] is False
     loose = configuration(tmp_path, source, door, strict.replace("blocking", "warning"))
     mended = runner.run(loose, "report", ("report",), outcome.run_id, None, QuietUi(), lambda question: True)
     assert mended.exit_code == 0
+    assert json.loads(summary.read_text())["configuration_changed"] is True
     record = read_record(RunFiles(config.workspace), outcome.run_id)
     assert (record.exit_code, record.verdict) == (0, mended.verdict)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -33,7 +37,15 @@ def load(path: Path | str) -> Config:
     if problems:
         raise invalid(document, problems)
     config.name_mapping()  # a mapping file that cannot be used is a mistake of the configuration: say so now
+    config._fingerprint = _fingerprint(document.data, config.mapping.file)
     return config
+
+
+def _fingerprint(said: Mapping[str, Any], mapping_file: Path | None) -> str:
+    found = hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode("ascii"))
+    if mapping_file is not None:
+        found.update(mapping_file.read_bytes())
+    return found.hexdigest()
 
 
 __all__ = [

@@ -38,10 +38,22 @@ def _part(value: object) -> object:
     return value
 
 
+def _least(value: float) -> float:
+    if value == 0:
+        raise ValueError("0 expects nothing of any row: name the least part to be right, such as 0.95 for 95 %")
+    return value
+
+
 def _multiple(value: object) -> object:
     if not _is_number(value) or not 0 <= value < math.inf:
         raise ValueError(f"must be a part, 0 or more, such as 0.5 for half as much again, not {described(value)}")
     return value
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must say why, in words: it is blank")
+    return text
 
 
 def _is_number(value: object) -> TypeGuard[float]:
@@ -57,8 +69,12 @@ Address = Annotated[str, AfterValidator(_address)]
 """Where something is on the web, without secrets in it."""
 Part = Annotated[float, BeforeValidator(_part)]
 """A part of a whole."""
+LeastPart = Annotated[Part, AfterValidator(_least)]
+"""A part of a whole that is more than nothing."""
 Multiple = Annotated[float, BeforeValidator(_multiple)]
 """A part, or more than once, of what there was."""
+Reason = Annotated[str, AfterValidator(_not_blank)]
+"""Why somebody accepts what is refused by default."""
 
 
-__all__ = ["Address", "LocalPath", "Multiple", "Name", "Part", "SparkText", "Text"]
+__all__ = ["Address", "LeastPart", "LocalPath", "Multiple", "Name", "Part", "Reason", "SparkText", "Text"]

@@ -22,7 +22,7 @@ from pydantic.fields import FieldInfo
 
 from nestsync.catalogs import Room, room, systems
 from nestsync.catalogs.base import CatalogOptions
-from nestsync.config.kinds import LocalPath, Name, SparkText, Text
+from nestsync.config.kinds import LocalPath, Name, Reason, SparkText, Text
 from nestsync.config.problems import Section, choices
 from nestsync.config.publishing import HistoryConfig, ReportConfig, RetentionConfig
 from nestsync.configfile import DEFAULT_WORKSPACE
@@ -173,7 +173,7 @@ class LoweredConfig(Section):
     """The table's name; null for the namespace itself."""
     severity: Literal["warning", "info"] = "warning"
     """What the finding is lowered to."""
-    reason: Text
+    reason: Reason
     """Why that is right."""
 
 
@@ -236,11 +236,17 @@ class Config(Section):
     """When and how the DAGs in `airflow_dags/` run this configuration; the command itself does not look at it."""
 
     _path: Path = PrivateAttr(default=Path())
+    _fingerprint: str = PrivateAttr(default="")
 
     @property
     def path(self) -> Path:
         """The file that this was read from."""
         return self._path
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of what that file and the mapping file said, comments and layout apart."""
+        return self._fingerprint
 
     @property
     def report_folder(self) -> Path:

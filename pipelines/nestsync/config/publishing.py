@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from nestsync.config.kinds import Address, LocalPath, Multiple, Part, Text
+from nestsync.config.kinds import Address, LeastPart, LocalPath, Multiple, Part, Reason, Text
 from nestsync.config.problems import Section
 from nestsync.core.expectations import EXPECTATIONS, Settings
 from nestsync.core.findings import Severity
@@ -33,9 +33,9 @@ class ExpectationConfig(Section):
 
     severity: Severity = Severity.BLOCKING
     """What it means where it is not met; `blocking` decides the exit code. Each has a default of its own."""
-    reason: Text | None = None
+    reason: Reason | None = None
     """Why the severity is lowered from its default, which the report shows; one is needed for that."""
-    mostly: Part = 1.0
+    mostly: LeastPart = 1.0
     """The least part of its rows that has to be as expected."""
     max_fall: Part | None = 0.2
     """By which part of what the last run counted a count may fall; null sets no limit."""
@@ -57,8 +57,9 @@ class ReportConfig(Section):
     """The folder of the reports; `reports` in the workspace by default."""
     url: Address | None = None
     """The address under which that folder is published: `report.md` then links to the page there."""
-    metrics_file: LocalPath | None = None
-    """A file ending in `.prom` in the folder of node_exporter's textfile collector, for the metrics."""
+    metrics_folder: LocalPath | None = None
+    """The folder of node_exporter's textfile collector, which takes the metrics as `nestsync-<configuration>.prom`,
+    named after the configuration file."""
     openlineage: OpenLineageConfig = OpenLineageConfig()
     """Lineage events."""
     expectations: dict[str, ExpectationConfig] = Field(default_factory=dict)
@@ -71,12 +72,12 @@ class ReportConfig(Section):
             for name, expected in EXPECTATIONS.items()
         }
 
-    @field_validator("metrics_file")
+    @field_validator("metrics_folder")
     @classmethod
-    def _is_collected(cls, file: Path | None) -> Path | None:
-        if file is not None and file.suffix != ".prom":
-            raise ValueError(f"{file.name!r} would not be collected: its name has to end in .prom")
-        return file
+    def _is_no_file(cls, folder: Path | None) -> Path | None:
+        if folder is not None and folder.suffix == ".prom":
+            raise ValueError(f"{folder.name!r} is the name of a file: name the folder, the file in it is named for you")
+        return folder
 
 
 class RetentionConfig(Section):

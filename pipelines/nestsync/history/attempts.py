@@ -10,7 +10,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import socket
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -21,6 +20,7 @@ from secrets import token_hex
 from typing import Any
 
 from nestsync.errors import NestsyncError
+from nestsync.history.actors import this_process
 from nestsync.outcome import RunOutcome
 from nestsync.runfiles import RunFiles, checked_run_id
 
@@ -60,9 +60,10 @@ def attempt(files: RunFiles, run_id: str, **facts: Any) -> Iterator[Attempt]:
     `facts` (the command, its stages, the configuration) are remembered as they are. An error that leaves the block is
     remembered by its kind and goes on.
     """
-    begun = Attempt(history_file(files, run_id))
+    begun, who = Attempt(history_file(files, run_id)), this_process()
+    beginning = {"event": BEGUN, "attempt": begun.name, "at": _now(), "user": who.user, "host": who.host}
     with _under_way(files, run_id):
-        _append(begun.file, {"event": BEGUN, "attempt": begun.name, "at": _now(), "host": socket.gethostname()} | facts)
+        _append(begun.file, beginning | facts)
         try:
             yield begun
         except BaseException as error:
@@ -103,6 +104,7 @@ def _append(file: Path, line: Mapping[str, Any]) -> None:
     # One write to a file that is opened for appending: lines of several processes do not mix.
     descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
     try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)  # or a long line that another process is writing would look torn
         end = os.lseek(descriptor, 0, os.SEEK_END)
         # A process that died may have left half a line, which is not to take this one with it.
         torn = end > 0 and os.pread(descriptor, 1, end - 1) != b"\n"

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 
 from nestsync.errors import ConfigurationError, RunNotFound
 from nestsync.history.records import DIED, UNDER_WAY, RunRecord, read_history
@@ -104,19 +105,28 @@ class Past:
     runs: tuple[RunRecord, ...] = ()
     """The latest earlier runs with an inventory of the same sources, oldest first."""
     exit_codes: Mapping[int, int] = field(default_factory=dict)
-    """How many commands ended with each, in all runs of the workspace."""
+    """How many commands ended with each, in all runs of the same configuration."""
     last_success: datetime | None = None
-    """When the latest run that ended with 0 began."""
+    """When the latest of those that ended with 0 began."""
+
+
+def name_of(configuration: str | None) -> str:
+    """What the configuration file goes by: its name without the ending, wherever it lies.
+
+    Metrics and lineage know it by that, and go on with it where a deployment puts the file into another folder.
+    """
+    return Path(configuration or "").stem or "nestsync"
 
 
 def past_of(run: RunRecord, records: Sequence[RunRecord]) -> Past:
     """What `records` say of the time before `run`, whose own earlier commands are counted."""
     codes: Counter[int] = Counter()
-    for record in records:
+    mine = [record for record in records if name_of(record.configuration) == name_of(run.configuration)]
+    for record in mine:
         codes.update(record.exit_codes)
     earlier = [record for record in records if _order(record) < _order(run)]
     alike = [record for record in earlier if record.shares_with(run)]
-    successes = [record.started_at for record in earlier if record.exit_code == 0]
+    successes = [record.started_at for record in mine if record.exit_code == 0 and _order(record) < _order(run)]
     return Past(tuple(alike[-TREND:]), dict(sorted(codes.items())), max(successes, default=None))
 
 
@@ -124,4 +134,4 @@ def _order(record: RunRecord) -> tuple[datetime, str]:
     return record.started_at, record.run_id
 
 
-__all__ = ["TREND", "Past", "choose", "choose_two", "demand_inventory", "past_of", "previous_of"]
+__all__ = ["TREND", "Past", "choose", "choose_two", "demand_inventory", "name_of", "past_of", "previous_of"]

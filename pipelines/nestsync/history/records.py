@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from nestsync.errors import SummaryUnreadable
+from nestsync.history.actors import Actor, actors_of
 from nestsync.history.attempts import BEGUN, ENDED, FOLDER, PRUNED, STAGE, history_file, is_under_way
 from nestsync.runfiles import RunFiles
 
@@ -42,7 +43,11 @@ class RunRecord:
     """Of every command that ended, in their order."""
     verdict: str = ""
     configuration: str | None = None
-    """The configuration file of the last command."""
+    """The configuration file of the last command that did more than report."""
+    configuration_hashes: frozenset[str] = frozenset()
+    """Of what it said when commands worked with it that did more than report; none where an older version took them."""
+    actors: tuple[Actor, ...] = ()
+    """Who took it through its stages; whoever asked for its report alone is none of them."""
     naming: str | None = None
     """A hash of all that decided names and properties, where it was checked."""
     catalogs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -99,6 +104,7 @@ class RunRecord:
             "exit_code": self.exit_code,
             "verdict": self.verdict,
             "configuration": self.configuration,
+            "actors": [actor.as_json() for actor in self.actors],
             **{kind: self.objects(kind) for kind in OBJECTS},
             **{severity: self.findings(severity) for severity in SEVERITIES},
             "written": self.written,
@@ -131,7 +137,8 @@ def read_record(files: RunFiles, run_id: str) -> RunRecord:
     ended = [line for line in lines if line.get("event") == ENDED]
     summary, problem = _summary(files, run_id)
     last = ended[-1] if ended else {}
-    worked = [line for line in begun if not only_reports(line)] or begun
+    took_part = [line for line in begun if not only_reports(line)]
+    worked = took_part or begun
     state = _state(files, run_id, worked, ended)
     return RunRecord(
         run_id=run_id,
@@ -142,7 +149,9 @@ def read_record(files: RunFiles, run_id: str) -> RunRecord:
         exit_code=last.get("exit_code") if isinstance(last.get("exit_code"), int) else None,
         exit_codes=tuple(line["exit_code"] for line in ended if isinstance(line.get("exit_code"), int)),
         verdict=problem or str(last.get("verdict") or ""),
-        configuration=next((str(line["configuration"]) for line in reversed(begun) if "configuration" in line), None),
+        configuration=next((str(line["configuration"]) for line in reversed(worked) if "configuration" in line), None),
+        configuration_hashes=frozenset(filter(None, (_text(line.get("configuration_hash")) for line in took_part))),
+        actors=actors_of(took_part),
         naming=_text(_facts(summary, "check").get("naming")),
         catalogs=_catalogs(ended, summary),
         stages=_stages(ended, summary),

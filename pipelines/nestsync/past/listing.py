@@ -13,7 +13,7 @@ from nestsync.runfiles import RunFiles
 from nestsync.ui import print_table, visible, write_line
 
 COLUMNS = (
-    "run", "began (UTC)", "took", "exit", "namespaces", "tables", *SEVERITIES, "written", "configuration",
+    "run", "began (UTC)", "took", "exit", "namespaces", "tables", *SEVERITIES, "written", "by", "configuration",
 )  # fmt: skip
 
 
@@ -65,6 +65,7 @@ def _row(run: RunRecord) -> Sequence[str]:
         _number(run.objects("tables")),
         *(_number(run.findings(severity)) for severity in SEVERITIES),
         _number(run.written),
+        ", ".join(map(str, run.actors)),
         run.configuration or "",
     )
 

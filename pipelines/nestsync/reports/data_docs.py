@@ -27,6 +27,10 @@ _ADDRESSES = frozenset({"href", "src", "srcset", "action", "data", "poster"})
 _DROPPED = frozenset({"script", "style", "footer"})
 """Elements that go with all that is in them."""
 _VOID_DROPPED = frozenset({"link", "img"})
+_VOID = frozenset({"br", "hr", "input", "meta"})
+"""Elements that have no end tag; as generated, some have."""
+_NOT_VALID = frozenset({"autocomplete", "aria-controls"})
+"""Attributes that stand where HTML does not have them, or name an element that is not there."""
 _ICONS = {"fa-check-circle": "passed", "fa-times": "failed", "fa-exclamation-triangle": "raised an error"}
 
 
@@ -71,13 +75,15 @@ class _Localiser(HTMLParser):
         self.parts: list[str] = []
         self._style = style
         self._inside: str | None = None
+        self._titled = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if self._inside or tag in _VOID_DROPPED:
             return
-        if tag in _DROPPED:
+        if tag in _DROPPED or (tag == "title" and self._titled):  # as generated, a second one, and empty
             self._inside = tag
             return
+        self._titled |= tag == "title"
         self._open(tag, attrs)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -85,7 +91,9 @@ class _Localiser(HTMLParser):
             self._open(tag, attrs)
 
     def _open(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        kept = [(name, value) for name, value in attrs if not _leaves(name, value)]
+        kept = [(name, value) for name, value in attrs if name not in _NOT_VALID and not _leaves(name, value)]
+        if tag == "html" and "lang" not in dict(attrs):
+            kept.append(("lang", "en"))
         self.parts.append(f"<{tag}{''.join(map(_attribute, kept))}>")
         if tag == "i":
             classes = (dict(attrs).get("class") or "").split()
@@ -95,7 +103,7 @@ class _Localiser(HTMLParser):
         if self._inside:
             self._inside = None if tag == self._inside else self._inside
             return
-        if tag in _VOID_DROPPED | _DROPPED:
+        if tag in _VOID_DROPPED | _DROPPED | _VOID:
             return
         if tag == "head":
             self.parts.append(f"<style>{self._style}</style>")

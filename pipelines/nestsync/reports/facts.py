@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame
 
 from nestsync.core.expectations import Settings, defaults
 from nestsync.core.identifiers import Levels
+from nestsync.history.actors import Actor
 from nestsync.history.choosing import Past
 from nestsync.history.records import RunRecord
 from nestsync.outcome import RunOutcome
@@ -92,9 +93,13 @@ class ReportFacts:
     outcome: RunOutcome
     started_at: datetime
     """UTC."""
+    actors: tuple[Actor, ...] = ()
+    """Who took the run through its stages."""
     catalogs: tuple[CatalogFacts, ...] = ()
     configuration: Mapping[str, str] = field(default_factory=dict)
     """What the reader has to know of it, by the name of its key, in the order to show; no secrets."""
+    configuration_changed: bool | None = None
+    """Whether it says something else than it did for the run; None where nobody knows."""
     matrix: tuple[MatrixRow, ...] | None = None
     """What the check found; None where it did not run."""
     namespaces: DataFrame | None = None
@@ -206,6 +211,8 @@ class TreeRow:
     claimants: tuple[Subject, ...] = ()
     blocking: int = 0
     warnings: int = 0
+    rules: tuple[str, ...] = ()
+    """Of those findings, each once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +241,9 @@ class Digest:
     action_counts: Mapping[tuple[str, str], int]
     """How many actions by (kind, outcome)."""
     tree: Capped[TreeRow] | None
+    actors: tuple[Actor, ...] = ()
+    configuration_changed: bool | None = None
+    """Whether it says something else than it did for the run; None where nobody knows."""
     expectations: tuple[ExpectationResult, ...] = ()
     matrix: tuple[MatrixRow, ...] | None = None
     past: Past = field(default_factory=Past)

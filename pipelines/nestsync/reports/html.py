@@ -5,21 +5,27 @@ from __future__ import annotations
 import base64
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC
 from hashlib import sha256
 from pathlib import Path
+from typing import Any, TypeVar
 
 from markupsafe import Markup
 
 from nestsync.core.findings import RULES, Severity
 from nestsync.reports import matrix, templates, trend
-from nestsync.reports.facts import Digest
+from nestsync.reports.changes import Changes
+from nestsync.reports.facts import Capped, Digest
 from nestsync.reports.settled import blocking_failures, unsaid
+from nestsync.reports.text import CHANGED_SINCE
 from nestsync.reports.tree import TreeNode, nodes, state
 
 FILE = "index.html"
 STYLES = ("theme.css", "page.css", "history.css")
+Table = TypeVar("Table", Capped[Any] | None, Changes | None)
+LARGEST = 5_000_000
+"""Bytes of a page at most, however many rows there are and however long their names."""
 _OPEN_UP_TO = 150
 """A tree with more lines than this starts with its folders closed."""
 _MANY = 400
@@ -60,11 +66,34 @@ class _Figure:
 
 
 def write(digest: Digest, folder: Path) -> Path:
-    """Write ``index.html`` into `folder`."""
+    """Write ``index.html`` into `folder`, with as many rows as `LARGEST` leaves room for."""
     path = folder / FILE
-    # A lone surrogate cannot be written at all; `visible` has escaped those in names.
-    path.write_text(render(digest), encoding="utf-8", errors="backslashreplace")
+    page = _encoded(digest)
+    while len(page) > LARGEST and (fewer := _fewer(digest)) != digest:
+        digest = fewer
+        page = _encoded(digest)
+    path.write_bytes(page)
     return path
+
+
+def _encoded(digest: Digest) -> bytes:
+    # A lone surrogate cannot be written at all; `visible` has escaped those in names.
+    return render(digest).encode("utf-8", "backslashreplace")
+
+
+def _fewer(digest: Digest) -> Digest:
+    """`digest` with half of the rows of each table, which the page then says: all of them are in the CSV files."""
+    return replace(
+        digest,
+        findings=_half(digest.findings),
+        actions=_half(digest.actions),
+        tree=_half(digest.tree),
+        changes=_half(digest.changes),
+    )
+
+
+def _half(table: Table) -> Table:
+    return table if table is None else replace(table, rows=table.rows[: len(table.rows) // 2])
 
 
 def render(digest: Digest) -> str:
@@ -80,6 +109,7 @@ def render(digest: Digest) -> str:
             digest=digest,
             outcome=digest.outcome,
             state=_state(digest),
+            changed_since=CHANGED_SINCE if digest.configuration_changed else None,
             planned=_planned(digest.action_counts),
             outcomes=_outcomes(digest.action_counts),
             tones=_TONES,

@@ -24,6 +24,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from nestsync import __version__
 from nestsync.core.dialects import dialect
 from nestsync.core.identifiers import Levels
+from nestsync.history.choosing import name_of
 from nestsync.reports.facts import CatalogFacts, Digest, Subject, TreeRow
 from nestsync.reports.text import plain
 
@@ -187,7 +188,7 @@ def _job(digest: Digest, settings: LineageSettings) -> Job:
     from openlineage.client.event_v2 import Job
     from openlineage.client.facet_v2 import job_type_job
 
-    name = Path(digest.configuration.get("configuration", "")).stem or "nestsync"
+    name = name_of(digest.configuration.get("configuration"))
     kind = job_type_job.JobTypeJobFacet("BATCH", "NESTSYNC", jobType="SYNC", producer=PRODUCER)
     return Job(settings.namespace, name, facets={"jobType": kind})
 

@@ -18,8 +18,8 @@ class Publishing:
 
     url: str | None = None
     """Under which address the folder of all reports is published; links are relative without one."""
-    metrics_file: Path | None = None
-    """A file in the folder that Prometheus' node_exporter collects from."""
+    metrics_folder: Path | None = None
+    """The folder that Prometheus' node_exporter collects from."""
     lineage: LineageSettings = field(default_factory=LineageSettings)
 
     def page(self, run_id: str) -> str:
@@ -45,9 +45,9 @@ def write(digest: Digest, folder: Path, publishing: Publishing) -> Machines:
     Raises `OSError` where `folder` cannot be written. What cannot be written or sent elsewhere is a problem to tell.
     """
     problems = []
-    if publishing.metrics_file is not None:
+    if publishing.metrics_folder is not None:
         try:
-            metrics.write(digest, publishing.metrics_file)
+            metrics.write(digest, publishing.metrics_folder / metrics.collected(digest))
         except OSError as error:
             problems.append(f"the metrics were not written: {error}")
     events, problem = lineage.write(digest, folder, publishing.lineage)

@@ -13,7 +13,7 @@ from pathlib import Path
 from nestsync.core.findings import Severity
 from nestsync.reports.facts import Digest, RuleCase
 from nestsync.reports.settled import ExpectationResult
-from nestsync.reports.text import plain, subject_text
+from nestsync.reports.text import CHANGED_SINCE, plain, subject_text
 from nestsync.reports.tree import state
 
 FILE = "report.md"
@@ -45,14 +45,20 @@ def render(digest: Digest, page: str) -> str:
     parts = [
         f"### {_TOLD.get(outcome.exit_code, '❌')} nestsync {outcome.command}: exit {outcome.exit_code}",
         sentence(outcome.verdict),
+        *([sentence(CHANGED_SINCE)] if digest.configuration_changed else []),
         *_next_steps(outcome.next_steps),
         *_findings(digest),
         *_plan(digest),
         *_expectations(digest),
         *_history(digest),
-        f"Run {code(outcome.run_id)} of {digest.started_at:%Y-%m-%d %H:%M} UTC: {_link('the whole report', page)}.",
+        f"{_run(digest)}: {_link('the whole report', page)}.",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _run(digest: Digest) -> str:
+    by = f" by {', '.join(code(str(actor)) for actor in digest.actors)}" if digest.actors else ""
+    return f"Run {code(digest.outcome.run_id)} of {digest.started_at:%Y-%m-%d %H:%M} UTC{by}"
 
 
 def _next_steps(steps: Sequence[str]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from prometheus_client.registry import Collector
 
 from nestsync import __version__
 from nestsync.core.findings import RULES
+from nestsync.history.choosing import name_of
 from nestsync.reports.facts import Digest
 from nestsync.reports.settled import ExpectationResult
 from nestsync.reports.text import plain
@@ -28,19 +29,25 @@ OBJECTS = ("namespace", "table", "view")
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """One metric: its name without the prefix ``nestsync_``, what it means, and its labels."""
+    """One metric: its name without the prefix ``nestsync_``, what it means, and its labels beside `CONFIGURATION`."""
 
     name: str
     meaning: str
     labels: tuple[str, ...] = ()
 
 
+CONFIGURATION = "configuration"
+"""The label that every metric begins with, so that several configurations can be collected from one folder."""
 METERS = (
     Meter("build_info", "Always 1; which nestsync wrote this.", ("version",)),
     Meter("run_start_timestamp_seconds", "When the command began.", ("target",)),
     Meter("run_duration_seconds", "Wall time of its stages so far.", ("target",)),
     Meter("run_exit_code", "What it ended with; 0 is good.", ("target",)),
-    Meter("last_success_timestamp_seconds", "When the latest run that ended with 0 began.", ("target",)),
+    Meter(
+        "last_success_timestamp_seconds",
+        "When the latest run that ended with 0 began.",
+        ("target",),
+    ),
     Meter("commands_total", "Commands that ended, by what they ended with.", ("target", "exit_code")),
     Meter("stage_duration_seconds", "Wall time of a stage.", ("stage",)),
     Meter("stage_failed", "1 where the stage failed.", ("stage",)),
@@ -55,6 +62,11 @@ METERS = (
 """Every metric; ``docs/machines.md`` is generated from here."""
 
 Sample = tuple[tuple[str, ...], float]
+
+
+def collected(digest: Digest) -> str:
+    """The name of the file in a folder that several configurations write to."""
+    return f"nestsync-{name_of(digest.configuration.get('configuration'))}.prom"
 
 
 def write(digest: Digest, file: Path) -> Path:
@@ -73,22 +85,22 @@ class _Run(Collector):
         self._digest = digest
 
     def collect(self) -> Iterable[Metric]:
-        values = _values(self._digest)
+        values, configuration = _values(self._digest), name_of(self._digest.configuration.get("configuration"))
         for meter in METERS:
             found = list(values.get(meter.name, ()))
             if found:
-                yield _family(meter, found)
+                yield _family(meter, [((configuration, *labels), value) for labels, value in found])
 
 
 def _family(meter: Meter, samples: Iterable[Sample]) -> Metric:
-    name = f"nestsync_{meter.name}"
+    name, named = f"nestsync_{meter.name}", (CONFIGURATION, *meter.labels)
     if meter.name.endswith("_info"):
         info = InfoMetricFamily(name.removesuffix("_info"), meter.meaning)
         for labels, _ in samples:
-            info.add_metric((), dict(zip(meter.labels, labels, strict=True)))
+            info.add_metric((), dict(zip(named, map(plain, labels), strict=True)))
         return info
     kind = CounterMetricFamily if meter.name.endswith("_total") else GaugeMetricFamily
-    family = kind(name.removesuffix("_total"), meter.meaning, labels=meter.labels)
+    family = kind(name.removesuffix("_total"), meter.meaning, labels=named)
     for labels, value in samples:
         family.add_metric([plain(label) for label in labels], value)
     return family
@@ -153,4 +165,4 @@ def _findings(digest: Digest) -> Iterator[Sample]:
     yield from sorted(counts.items())
 
 
-__all__ = ["FILE", "METERS", "Meter", "write"]
+__all__ = ["CONFIGURATION", "FILE", "METERS", "Meter", "collected", "write"]

@@ -11,6 +11,10 @@ from markupsafe import Markup, escape
 
 from nestsync.core.identifiers import HIDDEN, Levels, quoted, shown
 
+CHANGED_SINCE = (
+    "The configuration has changed since this run: what is said of it here, and how strictly expectations are held, is "
+    "of the file as it was when this report was written."
+)
 _UNSEEN = re.compile(f"[\\u0000-\\u001f{HIDDEN}\\ud800-\\udfff]")
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -73,4 +77,4 @@ def csv_cell(text: str | None) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-__all__ = ["csv_cell", "plain", "subject_text", "visible", "visible_lines", "visible_name", "xml_text"]
+__all__ = ["CHANGED_SINCE", "csv_cell", "plain", "subject_text", "visible", "visible_lines", "visible_name", "xml_text"]

@@ -80,7 +80,8 @@ def run(
     ending = read_ending(files, taken) if tuple(stages) == ("report",) else None
     if ending is not None and ending.under_way:
         raise LeaseHeld(f"run {taken} is under way", where=str(files.root), hint="ask for its report when it has ended")
-    facts = {"command": command, "stages": stages, "configuration": str(config.path), "version": __version__}
+    facts = {"command": command, "stages": stages, "version": __version__}
+    facts |= {"configuration": str(config.path), "configuration_hash": config.fingerprint}
     taking = Pass(context, stages, sources, ending)
     try:
         with attempt(files, taken, **facts) as begun:

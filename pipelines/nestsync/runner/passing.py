@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from nestsync.commands import command
 from nestsync.errors import ActionsFailed, CatalogUnreachable, NestsyncError
+from nestsync.history.actors import this_process
 from nestsync.history.endings import Ending
 from nestsync.outcome import RunOutcome, StageOutcome
 from nestsync.runner.context import RunContext
@@ -216,7 +217,7 @@ class Pass:
     def _record(self, outcomes: Sequence[StageOutcome]) -> None:
         """Keep `outcomes` in the workspace, in one commit."""
         context = self.context
-        hashed = context.facts("plan").get("hash")
+        hashed, who = context.facts("plan").get("hash"), this_process()
         rows = [
             (
                 context.command,
@@ -227,6 +228,8 @@ class Pass:
                 stage.counts,
                 hashed,
                 stage.error,
+                who.user,
+                who.host,
             )
             for stage in outcomes
         ]

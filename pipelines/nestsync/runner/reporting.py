@@ -53,7 +53,7 @@ def publishing(config: Config) -> Publishing:
             hint="report.openlineage.api_key_env names it",
         )
     lineage = LineageSettings(said.namespace, said.url, said.endpoint, key, said.timeout)
-    return Publishing(config.report.url, config.report.metrics_file, lineage)
+    return Publishing(config.report.url, config.report.metrics_folder, lineage)
 
 
 def report_stopped(context: RunContext, outcome: RunOutcome) -> tuple[Path, tuple[str, ...]]:
@@ -68,7 +68,9 @@ def report_stopped(context: RunContext, outcome: RunOutcome) -> tuple[Path, tupl
     digest = Digest(
         outcome=outcome,
         started_at=run.started_at,
+        actors=run.actors,
         configuration=_configuration(context),
+        configuration_changed=_has_changed(context, run),
         catalogs=tuple(CatalogRow(catalog, answered=False) for catalog in silent),
         findings=None,
         cases=(),
@@ -105,8 +107,10 @@ def facts(context: RunContext, outcome: RunOutcome) -> ReportFacts:
     return ReportFacts(
         outcome=outcome,
         started_at=run.started_at,  # a report may be asked for days later
+        actors=run.actors,
         catalogs=_catalogs(context),
         configuration=_configuration(context),
+        configuration_changed=_has_changed(context, run),
         matrix=_matrix(context) if "check" in ran else None,
         namespaces=objects.where(F.col("object") == "namespace") if inventoried else None,
         tables=objects.where(F.col("object") != "namespace") if inventoried else None,
@@ -181,6 +185,16 @@ def _configuration(context: RunContext) -> dict[str, str]:
         "separator": f"{separator.value} ({separator.policy})" if separator.value else "none",
         "engines": ", ".join(config.engines) or "none",
     }
+
+
+def _has_changed(context: RunContext, run: RunRecord) -> bool | None:
+    """Whether the configuration says something else than it did for `run`; None where nobody knows.
+
+    An older version kept a hash of what decides names alone: where that is another, so is the configuration.
+    """
+    if run.configuration_hashes:
+        return run.configuration_hashes != {context.config.fingerprint}
+    return None if run.naming in (None, context.naming_hash) else True
 
 
 def _separators(context: RunContext) -> DataFrame:

@@ -44,6 +44,8 @@ FINDINGS_SHOWN = 5_000
 ACTIONS_SHOWN = 1_000
 NAMESPACES_SHOWN = 10_000
 """What the page shows of each; with 2,000 findings and 10,000 namespaces it stays below 5 MB."""
+_OF_FINDINGS = {"blocking": "long", "warnings": "long", "rule": "string"}
+"""What a finding adds to the line of its namespace in the tree."""
 EXAMPLES = 20
 """How many subjects a JUnit case names."""
 
@@ -57,7 +59,9 @@ def digest_of(facts: ReportFacts, frames: Frames, catalogs: tuple[CatalogRow, ..
     return Digest(
         outcome=facts.outcome,
         started_at=facts.started_at,
+        actors=facts.actors,
         configuration=facts.configuration,
+        configuration_changed=facts.configuration_changed,
         catalogs=catalogs,
         findings=findings,
         cases=cases,
@@ -215,27 +219,29 @@ def _tree(frames: Frames, folder: Path) -> Capped[TreeRow] | None:
         parts, place = [_source_part(frames.objects)], F.concat(F.array("source"), "levels")
     else:
         return None
-    if frames.findings is not None:
+    if frames.findings is None:  # the check did not run
+        parts[0] = parts[0].withColumns({name: F.lit(None).cast(kind) for name, kind in _OF_FINDINGS.items()})
+    else:
         parts.append(_findings_part(frames.findings, place))
     # One shuffle for all: joins would cost one each.
     merged = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), parts).groupBy("levels")
     tree = merged.agg(
         F.max(F.struct("weight", "kind", "outcome", "note", "claimants")).alias("is"),
         *(F.sum(F.coalesce(column, F.lit(0))).alias(column) for column in ("blocking", "warnings")),
+        F.sort_array(F.collect_set("rule")).alias("rules"),
     )
-    tree = tree.where(F.col("is.kind").isNotNull()).select("levels", "is.*", "blocking", "warnings")
+    tree = tree.where(F.col("is.kind").isNotNull()).select("levels", "is.*", "blocking", "warnings", "rules")
     most = frames.sizes.get("actions", 0) + frames.sizes.get("objects", 0)
 
     def rows() -> Iterator[tuple[list[str], TreeRow]]:
         for row in in_order(tree, most, "levels"):
             word, note = state(row["kind"], row["outcome"]), row["note"]
-            node = TreeRow(
-                tuple(row["levels"]), word, note, _subjects(row["claimants"]), row["blocking"], row["warnings"]
-            )
+            counts, rules = (row["blocking"], row["warnings"]), tuple(row["rules"])
+            node = TreeRow(tuple(row["levels"]), word, note, _subjects(row["claimants"]), *counts, rules)
             cells = [json_text(node.levels), word, csv_cell(note), _claimants_cell(node.claimants)]
-            yield [*cells, str(node.blocking), str(node.warnings)], node
+            yield [*cells, *map(str, counts), " ".join(rules)], node
 
-    header = ("levels", "state", "note", "claimants", "blocking", "warnings")
+    header = ("levels", "state", "note", "claimants", "blocking", "warnings", "rules")
     return stream(rows(), folder / NAMESPACES_FILE, header, NAMESPACES_SHOWN)
 
 
@@ -268,7 +274,10 @@ def _findings_part(findings: DataFrame, place: Column) -> DataFrame:
     found = findings.where(place.isNotNull() & (F.col("severity") != Severity.INFO.value))
     blocking = F.col("severity") == Severity.BLOCKING.value
     return found.select(
-        place.alias("levels"), blocking.cast("long").alias("blocking"), (~blocking).cast("long").alias("warnings")
+        place.alias("levels"),
+        blocking.cast("long").alias("blocking"),
+        (~blocking).cast("long").alias("warnings"),
+        "rule",
     )
 
 
