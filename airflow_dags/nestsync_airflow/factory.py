@@ -34,8 +34,6 @@ LONGEST_WAIT = timedelta(hours=1)
 LONGEST_ID = 250
 """How many characters Airflow keeps of the id of a DAG."""
 _BEGAN = datetime(2025, 1, 1, tzinfo=UTC)
-_RUN = "{{ run_id | nestsync_run_id }}"
-_ASSESSMENT_RUN = "{{ run_id | nestsync_run_id('assess-') }}"
 
 
 def dags_of(folder: Path, jobs: Path, package: str) -> dict[str, DAG]:
@@ -73,14 +71,15 @@ def sync(name: str, place: Place) -> DAG:
         params=_params(settings),
         doc_md=sync_text(place.configuration, settings.approve_above, settings.approval_hours, asset.name),
     ) as dag:
-        job: dict[str, Any] = {"place": place, "nestsync_run": _RUN}
+        run = _run(name)
+        job: dict[str, Any] = {"place": place, "nestsync_run": run}
         configuration = ReadConfiguration(task_id=READS_CONFIGURATION, command="validate", place=place)
         inventory = NestsyncJob.partial(
             task_id="inventory", command="inventory", map_index_template="{{ task.catalog }}", **job
         ).expand(catalog=configuration.output)
         check = Check(task_id="check", command="check", **job)
         plan = Plan(task_id="plan", command="plan", **job)
-        gate = Gate(task_id="gate", nestsync_run=_RUN, settings=settings, alert=_alert(settings))
+        gate = Gate(task_id="gate", nestsync_run=run, settings=settings, alert=_alert(settings))
         apply = NestsyncJob(task_id="apply", command="apply", **job)
         verify = Verify(task_id="verify", command="verify", outlets=[asset], **job)
         report = Report(task_id="report", command="report", trigger_rule=TriggerRule.ALL_DONE, **job)
@@ -102,9 +101,14 @@ def assessment(name: str, place: Place) -> DAG:
         doc_md=ASSESSMENT.format(file=place.configuration),
     ) as dag:
         configuration = ReadConfiguration(task_id=READS_CONFIGURATION, command="validate", place=place)
-        assess = Assess(task_id="assess", command="assess", place=place, nestsync_run=_ASSESSMENT_RUN)
+        assess = Assess(task_id="assess", command="assess", place=place, nestsync_run=_run(name, "assess"))
         configuration >> assess
     return dag
+
+
+def _run(name: str, kind: str = "") -> str:
+    """The template of a run's id: what Airflow calls the DAG run is known when a task runs."""
+    return f"{{{{ run_id | nestsync_run_id({name!r}, {kind!r}) }}}}"
 
 
 class CannotBeScheduled(BaseOperator):

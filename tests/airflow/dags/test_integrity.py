@@ -26,11 +26,21 @@ EDGES = {
     "done": set(),
 }
 
+JOBS = (("nestsync", "apply"), ("nestsync_assess", "assess"))
+
 
 def test_each_configuration_has_a_sync_and_an_assessment(bag: Bag) -> None:
     found = bag(sales="", crm="airflow: {schedule: null}\n")
     assert not found.import_errors
     assert set(found.dags) == {"nestsync.sales", "nestsync_assess.sales", "nestsync.crm", "nestsync_assess.crm"}
+
+
+def test_configurations_that_run_at_the_same_time_have_runs_of_their_own(bag: Bag) -> None:
+    dags = bag(sales="", crm="").dags
+    tasks = [dags[f"{kind}.{name}"].get_task(task) for kind, task in JOBS for name in ("sales", "crm")]
+    env = dags["nestsync.sales"].get_template_env()
+    runs = {env.from_string(task.nestsync_run).render(run_id="r") for task in tasks}
+    assert runs == {"sales:r", "crm:r", "sales+assess:r", "crm+assess:r"}
 
 
 def test_without_configurations_there_are_no_dags_and_no_errors(bag: Bag) -> None:
