@@ -81,12 +81,13 @@ def sync(name: str, place: Place) -> DAG:
         plan = Plan(task_id="plan", command="plan", **job)
         gate = Gate(task_id="gate", nestsync_run=run, settings=settings, alert=_alert(settings))
         apply = NestsyncJob(task_id="apply", command="apply", **job)
-        verify = Verify(task_id="verify", command="verify", outlets=[asset], **job)
+        # What was written is verified although something else failed or was blocked, as `nestsync run` does.
+        verify = Verify(task_id="verify", command="verify", outlets=[asset], trigger_rule=TriggerRule.ALL_DONE, **job)
         report = Report(task_id="report", command="report", trigger_rule=TriggerRule.ALL_DONE, **job)
-        # A run is as its last tasks are: the report is written whatever happened, so it cannot be the only last one.
+        # A run is as its last tasks are, and the two before this one come to their end whatever happened.
         done = EmptyOperator(task_id="done")
         configuration >> inventory >> check >> plan >> gate >> apply >> verify >> report >> done
-        verify >> done
+        [apply, verify] >> done
     return dag
 
 

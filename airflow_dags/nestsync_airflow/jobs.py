@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import BaseOperator, BaseOperatorLink, Context
+from airflow.sdk import BaseOperator, BaseOperatorLink, Context, TaskInstanceState
 from airflow.sdk.exceptions import AirflowSkipException
 
 from nestsync_airflow.links import FindingsLink, PlanLink, ReportLink, page_of
-from nestsync_airflow.outcomes import BLOCKING, DONE, MEANING, Outcome, Stopped
+from nestsync_airflow.outcomes import BLOCKING, DONE, MEANING, PARTLY, Outcome, Stopped
 from nestsync_airflow.settings import Settings
 from nestsync_airflow.submit import Submission
 
 READS_CONFIGURATION = "configuration"
 """The task that reads the configuration: its XCom names the catalogs and the folders."""
+SUCCESS, FAILED = TaskInstanceState.SUCCESS.value, TaskInstanceState.FAILED.value
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,19 @@ class Plan(NestsyncJob):
 
 
 class Verify(NestsyncJob):
-    """Reads the target again. A success is the event that other DAGs wait for: the asset, with what was done."""
+    """Reads the target again, wherever apply came to its end, be it with some actions blocked or failed.
+
+    The success of a sync that was wholly applied is the event that other DAGs wait for: the asset, with what was done.
+    """
+
+    def execute(self, context: Context) -> Any:
+        ended = _state_of("apply", context)
+        if ended != SUCCESS and not (ended == FAILED and _exit_code("apply", context) == PARTLY):
+            raise AirflowSkipException("apply did not come to an end that could be verified")
+        if ended != SUCCESS:
+            self.log.warning("Not all of the plan is applied: what is gets verified, and the asset is not updated.")
+            self.outlets = []  # what Airflow looks at when the task has succeeded
+        return super().execute(context)
 
     def _page(self, context: Context, outcome: Outcome) -> str | None:
         return page_to_come(context, self.nestsync_run, self.place.settings.reports_url)
@@ -162,10 +175,9 @@ class Report(NestsyncJob):
 
     def _accepts(self, context: Context) -> Collection[int]:
         # A report ends with what its run came to, and with what its own expectations say. A task that stopped the run
-        # has said so already; after a verified one, only an expectation is left to fail.
-        verified = context["ti"].xcom_pull(task_ids="verify") or {}
-        told = verified.get("exit_code") != DONE and self.report_page is not None
-        return (DONE, *MEANING) if told else (DONE,)
+        # has said so already; after one that was wholly applied and verified, only an expectation is left to fail.
+        whole = _state_of("apply", context) == _state_of("verify", context) == SUCCESS
+        return (DONE, *MEANING) if self.report_page is not None and not whole else (DONE,)
 
 
 class Assess(NestsyncJob):
@@ -175,6 +187,19 @@ class Assess(NestsyncJob):
 
     def _accepts(self, context: Context) -> Collection[int]:
         return (DONE, BLOCKING)
+
+
+def _state_of(task: str, context: Context) -> str | None:
+    """What Airflow says of another task of this run; its XCom could be of an earlier try, before the gate's no."""
+    ti = context["ti"]
+    states = ti.get_task_states(dag_id=ti.dag_id, task_ids=[task], run_ids=[ti.run_id])
+    found: str | None = states[ti.run_id][task]
+    return found
+
+
+def _exit_code(task: str, context: Context) -> int | None:
+    """What the job of `task` ended with; None where it did not come so far."""
+    return (context["ti"].xcom_pull(task_ids=task) or {}).get("exit_code")
 
 
 def page_to_come(context: Context, run: str, reports_url: str | None) -> str | None:

@@ -103,7 +103,10 @@ class Outcome:
     def can_be_tried_again(self) -> bool:
         """Whether the same job may well end otherwise the next time."""
         if self.exit_code == PARTLY:  # what the server refused may pass; what findings block stays blocked
-            return bool(self.counts.get("apply", {}).get("failed"))
+            return any(
+                stage["stage"] == "apply" and (stage["counts"].get("failed") or stage.get("error"))
+                for stage in self.said.get("stages", ())
+            )
         return self.exit_code in (UNEXPECTED, UNREACHABLE) or was_killed(self.exit_code)
 
     def message(self, command: str, last_line: str = "") -> str:
@@ -161,4 +164,14 @@ def nestsync_run_id(run_id: str, name: str, kind: str = "") -> str:
     return f"{taken[: _LONGEST - 11]}-{digest}"
 
 
-__all__ = ["BLOCKING", "DONE", "MEANING", "Outcome", "RetryWhereItHelps", "Stopped", "nestsync_run_id", "was_killed"]
+__all__ = [
+    "BLOCKING",
+    "DONE",
+    "MEANING",
+    "PARTLY",
+    "Outcome",
+    "RetryWhereItHelps",
+    "Stopped",
+    "nestsync_run_id",
+    "was_killed",
+]

@@ -19,7 +19,8 @@ Nightly sync of the configuration `{file}` by nestsync.
   none, passes; on any other a person decides under *Required Actions*, within {approval_hours:g} hours. No
   decision is a no.
 - **apply** writes. A task that was killed, or cleared, goes on with its run: nothing is written twice.
-- **verify** reads the target again; its success updates the asset `{asset}`, on which other DAGs can be scheduled.
+- **verify** reads the target again, also where some actions failed or were blocked. Where everything was applied, its
+  success updates the asset `{asset}`, on which other DAGs can be scheduled.
 - **report** is written wherever the names were checked; the link *Report* leads there.
 
 Tried again, with back-off, is only what may end otherwise: a catalog that does not answer, a lease that is held (exit

@@ -13,8 +13,8 @@ from nestsync_airflow.outcomes import Outcome, RetryWhereItHelps, Stopped, nests
 RETRIED, ENDED = True, False
 
 
-def applied(**counts: int) -> dict[str, object]:
-    return {"stages": [{"stage": "apply", "counts": counts}]}
+def applied(error: str | None = None, **counts: int) -> dict[str, object]:
+    return {"stages": [{"stage": "apply", "counts": counts, "error": error}]}
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,7 @@ def applied(**counts: int) -> dict[str, object]:
         (2, {}, ENDED),
         (3, {}, ENDED),
         (4, applied(failed=2), RETRIED),  # what the server refused for the moment
+        (4, applied("the target stopped answering after 5 of 10 writes"), RETRIED),
         (4, applied(blocked=2), ENDED),  # what findings block
         (4, {}, ENDED),  # what did not verify
         (5, {}, RETRIED),
