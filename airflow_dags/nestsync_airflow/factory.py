@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -25,7 +26,7 @@ from nestsync_airflow.jobs import (
     Verify,
 )
 from nestsync_airflow.outcomes import RetryWhereItHelps, Stopped, nestsync_run_id
-from nestsync_airflow.settings import Refused, Settings, configurations, read_settings
+from nestsync_airflow.settings import Settings, configurations, read_settings
 from nestsync_airflow.texts import ASSESSMENT, BROKEN, sync_text
 
 SYNC, ASSESSMENT_OF = "nestsync", "nestsync_assess"
@@ -40,6 +41,7 @@ def dags_of(folder: Path, jobs: Path, package: str) -> dict[str, DAG]:
     """The DAGs of the configurations in `folder`, by id.
 
     `jobs` is the folder of nestsync's jobs, `package` their zip, which is empty where their Python has it installed.
+    Raises `Refused` where `folder` has no configurations.
     """
     files: dict[str, list[Path]] = {}
     for name, file in configurations(folder):
@@ -48,15 +50,25 @@ def dags_of(folder: Path, jobs: Path, package: str) -> dict[str, DAG]:
 
 
 def _dags(name: str, files: Sequence[Path], jobs: Path, package: str) -> list[DAG]:
+    file = files[0]
+    if len(files) > 1:
+        problem = f"{' and '.join(map(str, files))} are both called {name}: a DAG has one configuration"
+        return [broken(name, file, problem, Settings())]
+    settings, problems = read_settings(file)
+    if problems:
+        return [broken(name, file, _told(file, problems), settings)]
+    place = Place(file.absolute(), jobs.absolute(), package, settings)
     try:
-        if len(files) > 1:
-            raise Refused(f"{' and '.join(map(str, files))} are both called {name}: a DAG has one configuration")
-        place = Place(files[0].absolute(), jobs.absolute(), package, read_settings(files[0]))
         return [sync(name, place), assessment(name, place)]
-    except Refused as error:
-        return [broken(name, files[0], str(error))]
     except Exception as error:  # what Airflow refuses of one DAG must not take away all others
-        return [broken(name, files[0], f"Airflow makes no DAG of {files[0]}: {error}")]
+        kept = Settings(schedule=settings.schedule, timezone=settings.timezone, alert=settings.alert)
+        return [broken(name, file, f"Airflow makes no DAG of {file}: {error}", kept)]
+
+
+def _told(file: Path, problems: Sequence[str]) -> str:
+    if len(problems) == 1:
+        return f"{file}: {problems[0]}"
+    return "\n".join([f"{file}: {len(problems)} problems", *(f"- {problem}" for problem in problems)])
 
 
 def sync(name: str, place: Place) -> DAG:
@@ -124,12 +136,15 @@ class CannotBeScheduled(BaseOperator):
         raise Stopped(self.problem, 2)
 
 
-def broken(name: str, file: Path, problem: str) -> DAG:
-    """The DAG of a configuration whose block cannot be used: it fails every night with the reason."""
+def broken(name: str, file: Path, problem: str, settings: Settings) -> DAG:
+    """The DAG of a configuration that cannot be scheduled: it fails with the reason, every night or when it was to run.
+
+    What of `settings` is right is in force, so that those hear of it who were to hear of the sync.
+    """
     with _dag(
         _short(f"{SYNC}.{name}"),
-        Settings(tags=("cannot-be-scheduled",)),
-        "@daily",
+        replace(settings, tags=("cannot-be-scheduled", *settings.tags)),
+        settings.schedule or "@daily",
         description=f"{file.name} cannot be scheduled",
         doc_md=BROKEN.format(problem=problem),
     ) as dag:

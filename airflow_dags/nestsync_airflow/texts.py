@@ -39,8 +39,8 @@ checks every name, writes the report (link *Report*), and needs no target. Findi
 BROKEN = """\
 **The configuration cannot be scheduled.** {problem}
 
-Mend the block `airflow:` of the file; `docs/airflow.md` has its keys. Until then this DAG fails every night, so that
-nobody takes silence for a sync.
+Mend the block `airflow:` of the file; `docs/airflow.md` has its keys. Until then this DAG fails whenever the sync was
+to run, or every night where that is not known, so that nobody takes silence for a sync.
 """
 
 

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk import DAG, Asset, TriggerRule
 from airflow.sdk.exceptions import ParamValidationError
 from airflow.serialization.serialized_objects import DagSerialization
@@ -43,9 +44,27 @@ def test_configurations_that_run_at_the_same_time_have_runs_of_their_own(bag: Ba
     assert runs == {"sales:r", "crm:r", "sales+assess:r", "crm+assess:r"}
 
 
-def test_without_configurations_there_are_no_dags_and_no_errors(bag: Bag) -> None:
-    found = bag()
-    assert (found.dags, found.import_errors) == ({}, {})
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [
+        ("empty", "there is no configuration (NAME.yaml) in the folder"),
+        ("missing", "No such file or directory"),
+        ("file", "Not a directory"),
+        ("l" * 300, "File name too long"),  # as any folder that cannot be listed
+    ],
+)
+def test_a_folder_without_configurations_is_an_import_error_that_says_so(
+    folder: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("NESTSYNC_CONF", str(tmp_path / folder))
+    found = DagBag(DAGS)
+    (error,) = found.import_errors.values()
+    told = error[error.index("Refused: ") :]
+    assert str(tmp_path / folder) in told
+    assert said in told
+    assert "hint: NESTSYNC_CONF names the folder of configurations" in told
 
 
 def test_the_tasks_of_a_sync_and_their_edges(sync: DAG) -> None:
@@ -116,6 +135,8 @@ def test_nothing_secret_is_in_what_airflow_stores(bag: Bag) -> None:
         ("airflow: {environment: [{name: TOKEN}]}\n", "airflow.environment[0] must have the keys name and connection"),
         ("airflow: {environment: [{name: 'a b', connection: c}]}\n", "airflow.environment[0].name must be the name of"),
         ("airflow: {environment: [{name: T, connection: c, field: x}]}\n", "airflow.environment[0].field must be"),
+        ("airflow: {}\nairflow: {}\n", "the key airflow is there more than once (lines 2, 3); keep one of them"),
+        ("airflow:\n- schedule\n", "airflow must be a group of keys, not ['schedule']"),
     ],
 )
 def test_a_block_that_cannot_be_used_fails_every_night_and_harms_no_other(bag: Bag, block: str, said: str) -> None:
@@ -127,6 +148,20 @@ def test_a_block_that_cannot_be_used_fails_every_night_and_harms_no_other(bag: B
     assert said in (dag.doc_md or "")
     assert "cannot-be-scheduled" in dag.tags
     assert DagSerialization.deserialize_dag(DagSerialization.serialize_dag(dag)).timetable.summary == "0 0 * * *"
+
+
+def test_what_is_right_in_a_block_with_a_mistake_is_in_force(bag: Bag) -> None:
+    block = (
+        "airflow: {schedule: '0 3 * * *', timezone: Europe/Berlin, owner: data-platform, alert: a.tell, tags: [sales]"
+    )
+    dag = bag(sales=f"{block}, retries: few, aprovers: []}}\n").dags["nestsync.sales"]
+    task = dag.get_task("configuration")
+    assert "2 problems\n- airflow.retries must be a whole number" in task.problem
+    assert "- airflow.aprovers is no key" in task.problem
+    assert (task.owner, dag.tags) == ("data-platform", {"nestsync", "cannot-be-scheduled", "sales"})
+    assert [alert.function for alert in task.on_failure_callback] == ["a.tell"]
+    timetable = DagSerialization.deserialize_dag(DagSerialization.serialize_dag(dag)).timetable
+    assert (timetable.summary, str(timetable.serialize()["timezone"])) == ("0 3 * * *", "Europe/Berlin")
 
 
 def test_a_name_that_airflow_has_no_room_for_harms_no_other(bag: Bag) -> None:
@@ -153,7 +188,9 @@ def test_two_files_of_one_name_are_told(bag: Bag, tmp_path: Path) -> None:
 
 def test_fifty_configurations_parse_within_a_second(bag: Bag) -> None:
     bag(warm="")
-    blocks = {f"c{number}": f"airflow: {{schedule: '{number} 2 * * *', tags: [t{number}]}}\n" for number in range(49)}
+    keys = ("airflow", "? airflow\n")  # cut out of its lines, and looked for in the whole document
+    said = "{{schedule: '{number} 2 * * *', tags: [t{number}]}}"
+    blocks = {f"c{number}": f"{keys[number % 2]}: {said.format(number=number)}\n" for number in range(49)}
     started = time.process_time()  # this process alone: the machine may be busy with others
     found = bag(**blocks)
     seconds = time.process_time() - started
