@@ -12,7 +12,7 @@ from typing import Any
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import DAG, Asset, BaseOperator, Context, CronTriggerTimetable, Param, TriggerRule
 
-from nestsync_airflow.alerts import Alert
+from nestsync_airflow.alerts import Alert, TimeoutAlert
 from nestsync_airflow.gate import Gate
 from nestsync_airflow.jobs import (
     READS_CONFIGURATION,
@@ -23,6 +23,7 @@ from nestsync_airflow.jobs import (
     Plan,
     ReadConfiguration,
     Report,
+    Reported,
     Verify,
 )
 from nestsync_airflow.outcomes import RetryWhereItHelps, Stopped, nestsync_run_id
@@ -87,12 +88,16 @@ def sync(name: str, place: Place) -> DAG:
         job: dict[str, Any] = {"place": place, "nestsync_run": run}
         configuration = ReadConfiguration(task_id=READS_CONFIGURATION, command="validate", place=place)
         inventory = NestsyncJob.partial(
-            task_id="inventory", command="inventory", map_index_template="{{ task.catalog }}", **job
+            task_id="inventory",
+            command="inventory",
+            map_index_template="{{ task.catalog }}",
+            max_active_tis_per_dag=settings.parallel_reads,
+            **job,
         ).expand(catalog=configuration.output)
         check = Check(task_id="check", command="check", **job)
         plan = Plan(task_id="plan", command="plan", **job)
         gate = Gate(task_id="gate", nestsync_run=run, settings=settings, alert=_alert(settings))
-        apply = NestsyncJob(task_id="apply", command="apply", **job)
+        apply = Reported(task_id="apply", command="apply", **job)
         # What was written is verified although something else failed or was blocked, as `nestsync run` does.
         verify = Verify(task_id="verify", command="verify", outlets=[asset], trigger_rule=TriggerRule.ALL_DONE, **job)
         report = Report(task_id="report", command="report", trigger_rule=TriggerRule.ALL_DONE, **job)
@@ -161,6 +166,7 @@ def _short(dag_id: str) -> str:
 
 def _dag(dag_id: str, settings: Settings, schedule: str | None, **parts: Any) -> DAG:
     alert = _alert(settings)
+    longest = timedelta(hours=settings.timeout_hours)
     return DAG(
         dag_id,
         schedule=None if schedule is None else CronTriggerTimetable(schedule, timezone=settings.timezone),
@@ -177,7 +183,12 @@ def _dag(dag_id: str, settings: Settings, schedule: str | None, **parts: Any) ->
             "max_retry_delay": LONGEST_WAIT,
             "retry_policy": RetryWhereItHelps(),
             "on_failure_callback": [alert] if alert else None,
+            "execution_timeout": longest,
         },
+        # A task that is stopped by its own time-out is reported on; this is for what adds up beyond it. The hours in
+        # which a person may answer do not count.
+        dagrun_timeout=longest + timedelta(hours=settings.approval_hours),
+        on_failure_callback=None if settings.alert is None else TimeoutAlert(settings.alert),
         **parts,
     )
 

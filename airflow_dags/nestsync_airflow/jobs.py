@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from airflow.sdk import BaseOperator, BaseOperatorLink, Context, TaskInstanceState
-from airflow.sdk.exceptions import AirflowSkipException
+from airflow.sdk.exceptions import AirflowSkipException, AirflowTaskTimeout
 
 from nestsync_airflow.links import FindingsLink, PlanLink, ReportLink, page_of
 from nestsync_airflow.outcomes import BLOCKING, DONE, MEANING, PARTLY, Outcome, Stopped
@@ -37,7 +37,7 @@ class NestsyncJob(BaseOperator):
     """
 
     template_fields: Sequence[str] = ("arguments", "nestsync_run")
-    operator_extra_links: Collection[BaseOperatorLink] = (ReportLink(),)
+    operator_extra_links: Collection[BaseOperatorLink] = ()
     ui_color = "#dcebf7"
 
     def __init__(
@@ -78,6 +78,14 @@ class NestsyncJob(BaseOperator):
         )
         try:
             outcome, self._last_line = self._submission.run(self.log)
+        except AirflowTaskTimeout:
+            self._submission.end()
+            stopped = Stopped(
+                f"nestsync {self.command} did not end within {place.settings.timeout_hours:g} hours, and was stopped.\n"
+                "hint: clear the task to go on with its run; airflow.timeout_hours in the configuration gives more time"
+            )
+            self.log.error(str(stopped))
+            raise stopped from None
         except Stopped as stopped:
             self.log.error(str(stopped))
             raise
@@ -103,8 +111,6 @@ class NestsyncJob(BaseOperator):
 class ReadConfiguration(NestsyncJob):
     """Validates the configuration, so that a mistake in it is told once, and returns the names of its catalogs."""
 
-    operator_extra_links = ()
-
     def execute(self, context: Context) -> list[str]:
         outcome = self._submit()
         if outcome.exit_code != DONE:
@@ -114,7 +120,16 @@ class ReadConfiguration(NestsyncJob):
         return [catalog["name"] for catalog in outcome.said["catalogs"]]
 
 
-class Check(NestsyncJob):
+class Reported(NestsyncJob):
+    """What the report of the run will show, whatever happens from here on."""
+
+    operator_extra_links = (ReportLink(),)
+
+    def _page(self, context: Context, outcome: Outcome) -> str | None:
+        return page_to_come(context, self.nestsync_run, self.place.settings.reports_url)
+
+
+class Check(Reported):
     """Checks every name. Blocking findings are an answer here; the gate is where they stop the run."""
 
     operator_extra_links = (FindingsLink(),)
@@ -122,20 +137,14 @@ class Check(NestsyncJob):
     def _accepts(self, context: Context) -> Collection[int]:
         return (DONE, BLOCKING)
 
-    def _page(self, context: Context, outcome: Outcome) -> str | None:
-        return page_to_come(context, self.nestsync_run, self.place.settings.reports_url)
 
-
-class Plan(NestsyncJob):
+class Plan(Reported):
     """Decides what would be written, whatever was found: the report shows it."""
 
     operator_extra_links = (PlanLink(),)
 
-    def _page(self, context: Context, outcome: Outcome) -> str | None:
-        return page_to_come(context, self.nestsync_run, self.place.settings.reports_url)
 
-
-class Verify(NestsyncJob):
+class Verify(Reported):
     """Reads the target again, wherever apply came to its end, be it with some actions blocked or failed.
 
     The success of a sync that was wholly applied is the event that other DAGs wait for: the asset, with what was done.
@@ -149,9 +158,6 @@ class Verify(NestsyncJob):
             self.log.warning("Not all of the plan is applied: what is gets verified, and the asset is not updated.")
             self.outlets = []  # what Airflow looks at when the task has succeeded
         return super().execute(context)
-
-    def _page(self, context: Context, outcome: Outcome) -> str | None:
-        return page_to_come(context, self.nestsync_run, self.place.settings.reports_url)
 
     def _succeeded(self, context: Context, outcome: Outcome) -> None:
         applied = context["ti"].xcom_pull(task_ids="apply") or {}
@@ -167,6 +173,8 @@ class Verify(NestsyncJob):
 
 class Report(NestsyncJob):
     """Writes the report of whatever happened; skipped where not even the check came to an end."""
+
+    operator_extra_links = (ReportLink(),)
 
     def execute(self, context: Context) -> Any:
         if context["ti"].xcom_pull(task_ids="check") is None:
@@ -217,6 +225,7 @@ __all__ = [
     "Plan",
     "ReadConfiguration",
     "Report",
+    "Reported",
     "Verify",
     "page_to_come",
 ]

@@ -169,6 +169,8 @@ __all__ = [
     "DONE",
     "MEANING",
     "PARTLY",
+    "UNEXPECTED",
+    "USAGE",
     "Outcome",
     "RetryWhereItHelps",
     "Stopped",

@@ -15,6 +15,8 @@ from typing import Any
 from nestsync_airflow.blocks import Refused, block_of
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_RESERVED = re.compile(r"PATH|HOME|JAVA_HOME|_*(PYSPARK_|PYTHON|SPARK_|NESTSYNC_|AIRFLOW|LD_).*")
+"""The variables by which a worker, Spark, Python and nestsync itself are set up."""
 _FIELDS = re.compile(r"password|login|host|schema|login:password|extra\.[A-Za-z0-9_.-]+")
 _MOST = 1_000_000
 """The most seconds, or hours, that anything is waited for."""
@@ -45,6 +47,8 @@ class Settings:
     reports_url: str | None = None
     retries: int = 3
     retry_seconds: float = 300.0
+    timeout_hours: float = 24.0
+    parallel_reads: int = 4
     alert: str | None = None
     owner: str = "nestsync"
     tags: tuple[str, ...] = ()
@@ -114,6 +118,20 @@ def _number(key: str, value: object) -> float:
     return float(value)
 
 
+def _one_or_more(key: str, value: object) -> int:
+    number = _whole_number(key, value)
+    if not number:
+        raise Refused(f"airflow.{key} must be a whole number, 1 or more, not 0")
+    return number
+
+
+def _hours(key: str, value: object) -> float:
+    number = _number(key, value)
+    if not number:
+        raise Refused(f"airflow.{key} must be a number above 0, not {value!r}")
+    return number
+
+
 def _tag(key: str, value: object) -> str:
     text = _text(key, value)
     if len(text) > _LONGEST_TAG:
@@ -166,6 +184,11 @@ def _secret(key: str, value: object) -> Secret:
     secret = Secret(**{each: _text(f"{key}.{each}", said) for each, said in value.items()})
     if not _VARIABLE.fullmatch(secret.name):
         raise Refused(f"airflow.{key}.name must be the name of an environment variable, not {secret.name!r}")
+    if _RESERVED.fullmatch(secret.name):
+        raise Refused(
+            f"airflow.{key}.name cannot be {secret.name}: it decides how the job is run. Take another name, here and "
+            "in the configuration (token_env and the like)"
+        )
     if not _FIELDS.fullmatch(secret.field):
         raise Refused(
             f"airflow.{key}.field must be password, login, login:password, host, schema or extra.NAME, "
@@ -174,17 +197,28 @@ def _secret(key: str, value: object) -> Secret:
     return secret
 
 
+def _secrets(key: str, value: object) -> tuple[Secret, ...]:
+    found = _listed(_secret)(key, value)
+    names = [secret.name for secret in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise Refused(f"airflow.{key} names {name} more than once; keep one of them")
+    return found
+
+
 _MAY_BE_NULL = ("schedule", "assess", "reports_url", "alert")
 _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "schedule": _schedule,
     "assess": _schedule,
     "timezone": _timezone,
     "approve_above": _whole_number,
-    "approval_hours": _number,
+    "approval_hours": _hours,
     "approvers": _listed(_text),
-    "environment": _listed(_secret),
+    "environment": _secrets,
     "retries": _whole_number,
     "retry_seconds": _number,
+    "timeout_hours": _hours,
+    "parallel_reads": _one_or_more,
     "alert": _dotted,
     "tags": _listed(_tag),
 }

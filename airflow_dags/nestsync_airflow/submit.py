@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import os
 import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -49,7 +51,7 @@ class Submission:
         secrets = {secret.name: _value(secret) for secret in self.secrets}
         with TemporaryDirectory(prefix="nestsync-") as folder:
             file = Path(folder) / "outcome.json"
-            environment = os.environ | secrets | {OUTCOME_FILE: str(file)}
+            environment = _inherited() | secrets | {OUTCOME_FILE: str(file)}
             try:
                 # A process group of its own, so that all of it can be ended: spark-submit, its JVM and Python.
                 hook.submit(str(self.job), env=environment, start_new_session=True)
@@ -125,13 +127,45 @@ def connection(name: str, needed_for: str) -> Connection:
     from airflow.sdk.exceptions import AirflowNotFoundException
 
     try:
-        return BaseHook.get_connection(name)
+        with _silenced("airflow.sdk.definitions.connection"):  # it logs a stack trace for what is told here
+            found = BaseHook.get_connection(name)
     except AirflowNotFoundException:
         raise Stopped(
-            f"There is no connection {name!r} in Airflow. {needed_for}\n"
+            f"There is no connection {name!r} in Airflow, or none that can be read. {needed_for}\n"
             f"hint: Admin > Connections in the UI, or: airflow connections add {name} ...",
             CANNOT_BEGIN,
         ) from None
+    _demand_extra(found)
+    return found
+
+
+def _demand_extra(found: Connection) -> None:
+    problem = "it is no group of keys"
+    try:
+        if isinstance(json.loads(found.extra or "{}"), dict):
+            return
+    except ValueError as error:
+        problem = f"it is not JSON, {error.args[0].partition(':')[0].lower()}"
+    raise Stopped(
+        f"The extra of the connection {found.conn_id!r} cannot be used: {problem}.\n"
+        'hint: Admin > Connections in the UI; the extra looks like {"spark-binary": "spark-submit"}',
+        CANNOT_BEGIN,
+    )
+
+
+@contextmanager
+def _silenced(logger: str) -> Iterator[None]:
+    log = logging.getLogger(logger)
+    was, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = was
+
+
+def _inherited() -> dict[str, str]:
+    """The worker's environment but for Airflow's own part of it: keys, connections and variables are not the job's."""
+    return {name: value for name, value in os.environ.items() if not name.lstrip("_").startswith("AIRFLOW")}
 
 
 def _value(secret: Secret) -> str:

@@ -17,7 +17,7 @@ Nightly sync of the configuration `{file}` by nestsync.
 - **check** and **plan** decide in full what would be written, and write nothing.
 - **gate**: blocking findings stop the run here. A plan that creates at most {approve_above} namespaces, and changes
   none, passes; on any other a person decides under *Required Actions*, within {approval_hours:g} hours. No
-  decision is a no.
+  decision is a no, and fails the run.
 - **apply** writes. A task that was killed, or cleared, goes on with its run: nothing is written twice.
 - **verify** reads the target again, also where some actions failed or were blocked. Where everything was applied, its
   success updates the asset `{asset}`, on which other DAGs can be scheduled.

@@ -6,9 +6,11 @@ import ast
 import socket
 import sys
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import runs
 from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk import DAG, Asset, TriggerRule
 from airflow.sdk.exceptions import ParamValidationError
@@ -27,6 +29,18 @@ EDGES = {
     "done": set(),
 }
 
+RESERVED = (
+    "PATH",
+    "HOME",
+    "JAVA_HOME",
+    "PYSPARK_PYTHON",
+    "SPARK_HOME",
+    "NESTSYNC_OUTCOME_FILE",
+    "AIRFLOW_CONN_X",
+    "_AIRFLOW_Y",
+    "LD_PRELOAD",
+    "PYTHONPATH",
+)
 JOBS = (("nestsync", "apply"), ("nestsync_assess", "assess"))
 
 
@@ -93,6 +107,23 @@ def test_what_airflow_s_users_expect_of_a_dag(bag: Bag) -> None:
     assert DagSerialization.deserialize_dag(DagSerialization.serialize_dag(dag)).timetable.summary == "0 2 * * *"
 
 
+def test_nothing_holds_a_run_for_ever_nor_reads_without_bounds(bag: Bag) -> None:
+    block = "airflow: {timeout_hours: 2, approval_hours: 3, parallel_reads: 1, alert: a.tell}\n"
+    dags = bag(sales=block).dags
+    sync, assessment = dags["nestsync.sales"], dags["nestsync_assess.sales"]
+    assert sync.get_task("inventory").max_active_tis_per_dag == 1
+    assert all(task.execution_timeout == timedelta(hours=2) for dag in dags.values() for task in dag.tasks)
+    assert {dag.dagrun_timeout for dag in (sync, assessment)} == {timedelta(hours=5)}  # those for the answer beside
+
+
+def test_a_run_that_takes_too_long_as_a_whole_is_told_of_and_others_are_not_told_twice(bag: Bag) -> None:
+    alert = bag(sales="airflow: {alert: runs.tell}\n").dags["nestsync.sales"].on_failure_callback
+    runs.told.clear()
+    alert({"reason": "task_failure", "run_id": "r"})
+    alert({"reason": "timed_out", "run_id": "r"})
+    assert runs.told == [(None, "The run r took too long (airflow.timeout_hours), and was stopped.")]
+
+
 def test_a_verified_sync_is_an_asset_that_others_can_wait_for(sync: DAG) -> None:
     assert sync.get_task("verify").outlets == [Asset(name="nestsync.sales", uri="nestsync://verified/sales")]
     assert not any(task.outlets for task in sync.tasks if task.task_id != "verify")
@@ -126,6 +157,9 @@ def test_nothing_secret_is_in_what_airflow_stores(bag: Bag) -> None:
         ("airflow: {schedule: '@daily'\n", "is not YAML"),
         ("airflow: {retries: -1}\n", "airflow.retries must be a whole number"),
         ("airflow: {approval_hours: soon}\n", "airflow.approval_hours must be a number"),
+        ("airflow: {approval_hours: 0}\n", "airflow.approval_hours must be a number above 0"),
+        ("airflow: {timeout_hours: 0}\n", "airflow.timeout_hours must be a number above 0"),
+        ("airflow: {parallel_reads: 0}\n", "airflow.parallel_reads must be a whole number, 1 or more"),
         ("airflow: {approval_hours: .inf}\n", "airflow.approval_hours must be a number"),
         ("airflow: {retry_seconds: .nan}\n", "airflow.retry_seconds must be a number"),
         (f"airflow: {{tags: [{'t' * 101}]}}\n", "airflow.tags[0] must have at most 100 characters"),
@@ -135,6 +169,14 @@ def test_nothing_secret_is_in_what_airflow_stores(bag: Bag) -> None:
         ("airflow: {environment: [{name: TOKEN}]}\n", "airflow.environment[0] must have the keys name and connection"),
         ("airflow: {environment: [{name: 'a b', connection: c}]}\n", "airflow.environment[0].name must be the name of"),
         ("airflow: {environment: [{name: T, connection: c, field: x}]}\n", "airflow.environment[0].field must be"),
+        *[
+            (f"airflow: {{environment: [{{name: {name}, connection: c}}]}}\n", f".name cannot be {name}: it decides")
+            for name in RESERVED
+        ],
+        (
+            "airflow: {environment: [{name: T, connection: c}, {name: T, connection: d}]}\n",
+            "airflow.environment names T more than once",
+        ),
         ("airflow: {}\nairflow: {}\n", "the key airflow is there more than once (lines 2, 3); keep one of them"),
         ("airflow:\n- schedule\n", "airflow must be a group of keys, not ['schedule']"),
     ],
