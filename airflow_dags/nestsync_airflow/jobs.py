@@ -79,7 +79,7 @@ class NestsyncJob(BaseOperator):
         try:
             outcome, self._last_line = self._submission.run(self.log)
         except AirflowTaskTimeout:
-            self._submission.end()
+            self._submission.end_surely()
             stopped = Stopped(
                 f"nestsync {self.command} did not end within {place.settings.timeout_hours:g} hours, and was stopped.\n"
                 "hint: clear the task to go on with its run; airflow.timeout_hours in the configuration gives more time"

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 OUTCOME_FILE = "NESTSYNC_OUTCOME_FILE"
 """The environment variable by which nestsync is told where to leave its outcome."""
 CANNOT_BEGIN = 2
+GRACE_SECONDS = 30.0
+"""How long a job that is stopped has for giving back what it holds."""
 _MASTER = re.compile(r"local(\[.+\])?|local-cluster\[.+\]|yarn|spark://.+|k8s://.+|mesos://.+")
 
 
@@ -65,13 +67,26 @@ class Submission:
 
     def end(self) -> None:
         """End what runs, as a scheduler does: nestsync answers SIGTERM by giving back what it holds."""
-        process: subprocess.Popen[str] | None = None if self._hook is None else self._hook._submit_sp
+        process = self._process()
         if process is not None and process.poll() is None:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)
+            _signal(process, signal.SIGTERM)
+
+    def end_surely(self) -> None:
+        """End what runs, and wait for it: what is stuck may be deaf to SIGTERM, and is killed then."""
+        self.end()
+        process = self._process()
+        if process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(GRACE_SECONDS)
+            _signal(process, signal.SIGKILL)  # its JVM or Python may be what is stuck
+            process.wait()
+
+    def _process(self) -> subprocess.Popen[str] | None:
+        found: subprocess.Popen[str] | None = None if self._hook is None else self._hook._submit_sp
+        return found
 
     def _exit_code(self) -> int:
-        process = None if self._hook is None else self._hook._submit_sp
+        process = self._process()
         return 1 if process is None or process.returncode is None else int(process.returncode)
 
     def _prepared(self) -> SparkSubmitHook:
@@ -120,6 +135,12 @@ class Submission:
                 "where the jobs' Python has nestsync installed",
                 CANNOT_BEGIN,
             )
+
+
+def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
+    """Send a signal to the whole process group that `process` leads, if any of it is left."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
 
 
 def connection(name: str, needed_for: str) -> Connection:

@@ -34,12 +34,14 @@ Ends = Mapping[str, tuple[int, Mapping[str, Any]]]
 """By command: the exit code of its job, and what else its outcome says."""
 
 _SPARK_SUBMIT = f"""#!{sys.executable}
-import json, os, pathlib, sys, time
+import json, os, pathlib, signal, sys, time
 home = pathlib.Path(__file__).parent
 job = next(pathlib.Path(part).stem for part in sys.argv if part.endswith(".py"))
 started = dict(pid=os.getpid(), argv=sys.argv, environment=dict(os.environ))
 (home / (job + ".json")).write_text(json.dumps(started))
 code, said = json.loads((home / "ends.json").read_text()).get(job, (0, dict()))
+if said.get("deaf"):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 time.sleep(said.get("seconds", 0))
 told = dict(run_id=sys.argv[-1], verdict=job + " says so.", stages=[], next_steps=[]) | said
 pathlib.Path(os.environ["NESTSYNC_OUTCOME_FILE"]).write_text(json.dumps(told))

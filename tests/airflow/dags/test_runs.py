@@ -123,12 +123,17 @@ def test_a_check_that_was_marked_by_hand_is_nothing_to_decide_on(spark: Spark, d
     assert "next: clear the task check" in (said or "")
 
 
-def test_a_job_that_is_stuck_is_stopped_and_told_of(spark: Spark, bag: Bag) -> None:
-    block = "airflow: {retries: 2, alert: runs.tell, timeout_hours: 0.0005}\n"
-    ran = spark.run(bag(sales=block).dags["nestsync.sales"], {"validate": (0, {"seconds": 60})})
+@pytest.mark.parametrize("deaf", [False, True])
+def test_a_job_that_is_stuck_is_stopped_and_told_of(
+    spark: Spark, bag: Bag, monkeypatch: pytest.MonkeyPatch, deaf: bool
+) -> None:
+    block = "airflow: {retries: 2, alert: runs.tell, timeout_hours: 0.001}\n"
+    dag = bag(sales=block).dags["nestsync.sales"]
+    monkeypatch.setattr("nestsync_airflow.submit.GRACE_SECONDS", 1.0)
+    ran = spark.run(dag, {"validate": (0, {"seconds": 60, "deaf": deaf})})
     assert ran.states["configuration"] == "failed"  # and not tried again: it had all the time there is
     ((_, said),) = runs.told
-    assert "nestsync validate did not end within 0.0005 hours, and was stopped" in (said or "")
+    assert "nestsync validate did not end within 0.001 hours, and was stopped" in (said or "")
     assert not Path(f"/proc/{ran.job('validate')['pid']}").exists()
 
 
