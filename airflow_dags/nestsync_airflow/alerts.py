@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import cast
 
 from airflow.sdk import BaseNotifier, Context
+
+from nestsync_airflow.outcomes import Stopped
 
 
 class Alert(BaseNotifier):
     """Calls the function that the configuration names (``airflow.alert``) with Airflow's context.
 
-    ``context["exception"]`` is what stopped the task, in the words of the log; there is none where a person is
+    ``context["exception"]`` is what stopped the task or the run, in the words of the log; None where a person is
     waited for. The function is imported when it is called: the scheduler needs nothing of it.
     """
 
@@ -20,7 +23,22 @@ class Alert(BaseNotifier):
 
     def notify(self, context: Context) -> None:
         module, _, name = self.function.rpartition(".")
-        getattr(import_module(module), name)(context)
+        getattr(import_module(module), name)({"exception": None, **context})
 
 
-__all__ = ["Alert"]
+class TimeoutAlert:
+    """Tells of a run that took too long as a whole. Of any other that fails, its task has told already.
+
+    No notifier, which would need the DAG's templates: they are not there where the scheduler's part of Airflow calls.
+    """
+
+    def __init__(self, function: str) -> None:
+        self.function = function
+
+    def __call__(self, context: Context) -> None:
+        if context.get("reason") == "timed_out":
+            told = Stopped(f"The run {context.get('run_id')} took too long (airflow.timeout_hours), and was stopped.")
+            Alert(self.function).notify(cast("Context", {**context, "exception": told}))
+
+
+__all__ = ["Alert", "TimeoutAlert"]

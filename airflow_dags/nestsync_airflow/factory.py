@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import DAG, Asset, BaseOperator, Context, CronTriggerTimetable, Param, TriggerRule
 
-from nestsync_airflow.alerts import Alert
+from nestsync_airflow.alerts import Alert, TimeoutAlert
 from nestsync_airflow.gate import Gate
 from nestsync_airflow.jobs import (
     READS_CONFIGURATION,
@@ -22,10 +23,11 @@ from nestsync_airflow.jobs import (
     Plan,
     ReadConfiguration,
     Report,
+    Reported,
     Verify,
 )
 from nestsync_airflow.outcomes import RetryWhereItHelps, Stopped, nestsync_run_id
-from nestsync_airflow.settings import Refused, Settings, configurations, read_settings
+from nestsync_airflow.settings import Settings, configurations, read_settings
 from nestsync_airflow.texts import ASSESSMENT, BROKEN, sync_text
 
 SYNC, ASSESSMENT_OF = "nestsync", "nestsync_assess"
@@ -34,14 +36,13 @@ LONGEST_WAIT = timedelta(hours=1)
 LONGEST_ID = 250
 """How many characters Airflow keeps of the id of a DAG."""
 _BEGAN = datetime(2025, 1, 1, tzinfo=UTC)
-_RUN = "{{ run_id | nestsync_run_id }}"
-_ASSESSMENT_RUN = "{{ run_id | nestsync_run_id('assess-') }}"
 
 
 def dags_of(folder: Path, jobs: Path, package: str) -> dict[str, DAG]:
     """The DAGs of the configurations in `folder`, by id.
 
     `jobs` is the folder of nestsync's jobs, `package` their zip, which is empty where their Python has it installed.
+    Raises `Refused` where `folder` has no configurations.
     """
     files: dict[str, list[Path]] = {}
     for name, file in configurations(folder):
@@ -50,15 +51,25 @@ def dags_of(folder: Path, jobs: Path, package: str) -> dict[str, DAG]:
 
 
 def _dags(name: str, files: Sequence[Path], jobs: Path, package: str) -> list[DAG]:
+    file = files[0]
+    if len(files) > 1:
+        problem = f"{' and '.join(map(str, files))} are both called {name}: a DAG has one configuration"
+        return [broken(name, file, problem, Settings())]
+    settings, problems = read_settings(file)
+    if problems:
+        return [broken(name, file, _told(file, problems), settings)]
+    place = Place(file.absolute(), jobs.absolute(), package, settings)
     try:
-        if len(files) > 1:
-            raise Refused(f"{' and '.join(map(str, files))} are both called {name}: a DAG has one configuration")
-        place = Place(files[0].absolute(), jobs.absolute(), package, read_settings(files[0]))
         return [sync(name, place), assessment(name, place)]
-    except Refused as error:
-        return [broken(name, files[0], str(error))]
     except Exception as error:  # what Airflow refuses of one DAG must not take away all others
-        return [broken(name, files[0], f"Airflow makes no DAG of {files[0]}: {error}")]
+        kept = Settings(schedule=settings.schedule, timezone=settings.timezone, alert=settings.alert)
+        return [broken(name, file, f"Airflow makes no DAG of {file}: {error}", kept)]
+
+
+def _told(file: Path, problems: Sequence[str]) -> str:
+    if len(problems) == 1:
+        return f"{file}: {problems[0]}"
+    return "\n".join([f"{file}: {len(problems)} problems", *(f"- {problem}" for problem in problems)])
 
 
 def sync(name: str, place: Place) -> DAG:
@@ -73,21 +84,27 @@ def sync(name: str, place: Place) -> DAG:
         params=_params(settings),
         doc_md=sync_text(place.configuration, settings.approve_above, settings.approval_hours, asset.name),
     ) as dag:
-        job: dict[str, Any] = {"place": place, "nestsync_run": _RUN}
+        run = _run(name)
+        job: dict[str, Any] = {"place": place, "nestsync_run": run}
         configuration = ReadConfiguration(task_id=READS_CONFIGURATION, command="validate", place=place)
         inventory = NestsyncJob.partial(
-            task_id="inventory", command="inventory", map_index_template="{{ task.catalog }}", **job
+            task_id="inventory",
+            command="inventory",
+            map_index_template="{{ task.catalog }}",
+            max_active_tis_per_dag=settings.parallel_reads,
+            **job,
         ).expand(catalog=configuration.output)
         check = Check(task_id="check", command="check", **job)
         plan = Plan(task_id="plan", command="plan", **job)
-        gate = Gate(task_id="gate", nestsync_run=_RUN, settings=settings, alert=_alert(settings))
-        apply = NestsyncJob(task_id="apply", command="apply", **job)
-        verify = Verify(task_id="verify", command="verify", outlets=[asset], **job)
+        gate = Gate(task_id="gate", nestsync_run=run, settings=settings, alert=_alert(settings))
+        apply = Reported(task_id="apply", command="apply", **job)
+        # What was written is verified although something else failed or was blocked, as `nestsync run` does.
+        verify = Verify(task_id="verify", command="verify", outlets=[asset], trigger_rule=TriggerRule.ALL_DONE, **job)
         report = Report(task_id="report", command="report", trigger_rule=TriggerRule.ALL_DONE, **job)
-        # A run is as its last tasks are: the report is written whatever happened, so it cannot be the only last one.
+        # A run is as its last tasks are, and the two before this one come to their end whatever happened.
         done = EmptyOperator(task_id="done")
         configuration >> inventory >> check >> plan >> gate >> apply >> verify >> report >> done
-        verify >> done
+        [apply, verify] >> done
     return dag
 
 
@@ -102,9 +119,14 @@ def assessment(name: str, place: Place) -> DAG:
         doc_md=ASSESSMENT.format(file=place.configuration),
     ) as dag:
         configuration = ReadConfiguration(task_id=READS_CONFIGURATION, command="validate", place=place)
-        assess = Assess(task_id="assess", command="assess", place=place, nestsync_run=_ASSESSMENT_RUN)
+        assess = Assess(task_id="assess", command="assess", place=place, nestsync_run=_run(name, "assess"))
         configuration >> assess
     return dag
+
+
+def _run(name: str, kind: str = "") -> str:
+    """The template of a run's id: what Airflow calls the DAG run is known when a task runs."""
+    return f"{{{{ run_id | nestsync_run_id({name!r}, {kind!r}) }}}}"
 
 
 class CannotBeScheduled(BaseOperator):
@@ -119,12 +141,15 @@ class CannotBeScheduled(BaseOperator):
         raise Stopped(self.problem, 2)
 
 
-def broken(name: str, file: Path, problem: str) -> DAG:
-    """The DAG of a configuration whose block cannot be used: it fails every night with the reason."""
+def broken(name: str, file: Path, problem: str, settings: Settings) -> DAG:
+    """The DAG of a configuration that cannot be scheduled: it fails with the reason, every night or when it was to run.
+
+    What of `settings` is right is in force, so that those hear of it who were to hear of the sync.
+    """
     with _dag(
         _short(f"{SYNC}.{name}"),
-        Settings(tags=("cannot-be-scheduled",)),
-        "@daily",
+        replace(settings, tags=("cannot-be-scheduled", *settings.tags)),
+        settings.schedule or "@daily",
         description=f"{file.name} cannot be scheduled",
         doc_md=BROKEN.format(problem=problem),
     ) as dag:
@@ -141,6 +166,7 @@ def _short(dag_id: str) -> str:
 
 def _dag(dag_id: str, settings: Settings, schedule: str | None, **parts: Any) -> DAG:
     alert = _alert(settings)
+    longest = timedelta(hours=settings.timeout_hours)
     return DAG(
         dag_id,
         schedule=None if schedule is None else CronTriggerTimetable(schedule, timezone=settings.timezone),
@@ -157,7 +183,12 @@ def _dag(dag_id: str, settings: Settings, schedule: str | None, **parts: Any) ->
             "max_retry_delay": LONGEST_WAIT,
             "retry_policy": RetryWhereItHelps(),
             "on_failure_callback": [alert] if alert else None,
+            "execution_timeout": longest,
         },
+        # A task that is stopped by its own time-out is reported on; this is for what adds up beyond it. The hours in
+        # which a person may answer do not count.
+        dagrun_timeout=longest + timedelta(hours=settings.approval_hours),
+        on_failure_callback=None if settings.alert is None else TimeoutAlert(settings.alert),
         **parts,
     )
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import BaseNotifier, Context
 
 from nestsync_airflow.jobs import READS_CONFIGURATION, page_to_come
 from nestsync_airflow.links import FindingsLink, PlanLink
-from nestsync_airflow.outcomes import BLOCKING, Stopped
+from nestsync_airflow.outcomes import BLOCKING, UNEXPECTED, USAGE, Stopped
 from nestsync_airflow.settings import Settings
 
 CREATES, SENDS_NOTHING = "create_namespace", ("noop", "blocked")
@@ -28,7 +29,8 @@ _LONGEST_CELL = 120
 class Gate(ApprovalOperator):
     """Lets a plan pass, stops it, or parks the run until a person has decided; no decision in time is a no.
 
-    Waiting takes no worker: Airflow parks the task. A no skips what would follow, as the approval operator does.
+    Waiting takes no worker: Airflow parks the task. A person's no skips what would follow, as the approval operator
+    does. Where nobody answered, the task fails: a sync that did not take place, and nobody wanted it so.
     """
 
     operator_extra_links = (FindingsLink(), PlanLink())
@@ -47,16 +49,17 @@ class Gate(ApprovalOperator):
         )
         self.nestsync_run = nestsync_run
         self.settings = settings
+        self.alert = alert
         self.report_page: str | None = None
 
     template_fields = (*ApprovalOperator.template_fields, "nestsync_run")
 
     def execute(self, context: Context) -> Any:
         self.report_page = page_to_come(context, self.nestsync_run, self.settings.reports_url)
-        checked = context["ti"].xcom_pull(task_ids="check")
-        plan = context["ti"].xcom_pull(task_ids="plan")
+        checked = self._told_by("check", context)
         if checked["exit_code"] == BLOCKING:
-            raise self._stopped(checked)
+            raise self._blocked(checked)
+        plan = self._told_by("plan", context)
         counts = plan["counts"]["plan"]
         if context["params"]["dry_run"]:
             self.log.info("This is a dry run: %s Nothing is written.", plan["verdict"])
@@ -72,18 +75,41 @@ class Gate(ApprovalOperator):
 
     def execute_complete(self, context: Context, event: dict[str, Any]) -> Any:
         self.report_page = page_to_come(context, self.nestsync_run, self.settings.reports_url)
-        return super().execute_complete(context, event)
+        if event.get("timedout"):
+            raise self._stopped(
+                f"Nobody answered within {self.settings.approval_hours:g} hours, which is a no. Nothing was written.",
+                "next: clear this task, and it asks again",
+            )
+        if self.alert is not None and event.get("chosen_options") == [self.REJECT]:
+            who = (event.get("responded_by_user") or {}).get("name") or "a person"
+            told = Stopped(f"The plan was rejected by {who}. Nothing was written.")
+            with suppress(Exception):  # Airflow has logged it, and the decision stands
+                self.alert(cast("Context", {**context, "exception": told}))
+        return super().execute_complete(context, event)  # which raises what skips the rest
 
-    def _stopped(self, checked: Mapping[str, Any]) -> Stopped:
+    def _told_by(self, task: str, context: Context, key: str = "return_value") -> Any:
+        found = context["ti"].xcom_pull(task_ids=task, key=key)
+        if found is None:
+            raise self._stopped(
+                f"The task {task} left nothing to decide on: its job did not run. Was it marked a success by hand?",
+                f"next: clear the task {task}, so that it and what follows run",
+                code=USAGE,
+            )
+        return found
+
+    def _blocked(self, checked: Mapping[str, Any]) -> Stopped:
         lines = [checked["verdict"] or "Blocking findings must be resolved first. Nothing was written."]
         lines += [f"next: {step}" for step in checked["next_steps"]]
         lines += [f"findings: {self.report_page}#findings"] if self.report_page else []
+        return self._stopped(*lines, code=BLOCKING)
+
+    def _stopped(self, *lines: str, code: int = UNEXPECTED) -> Stopped:
         message = "\n".join(lines)
         self.log.error(message)
-        return Stopped(message, BLOCKING)
+        return Stopped(message, code)
 
     def _what_would_be_done(self, context: Context, plan: Mapping[str, Any]) -> str:
-        workspace = context["ti"].xcom_pull(task_ids=READS_CONFIGURATION, key="workspace")
+        workspace = self._told_by(READS_CONFIGURATION, context, key="workspace")
         file = Path(workspace) / "plans" / self.nestsync_run / "plan.csv"
         return what_would_be_done(plan, file)
 

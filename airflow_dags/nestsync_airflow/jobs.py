@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import BaseOperator, BaseOperatorLink, Context
-from airflow.sdk.exceptions import AirflowSkipException
+from airflow.sdk import BaseOperator, BaseOperatorLink, Context, TaskInstanceState
+from airflow.sdk.exceptions import AirflowSkipException, AirflowTaskTimeout
 
 from nestsync_airflow.links import FindingsLink, PlanLink, ReportLink, page_of
-from nestsync_airflow.outcomes import BLOCKING, DONE, MEANING, Outcome, Stopped
+from nestsync_airflow.outcomes import BLOCKING, DONE, MEANING, PARTLY, Outcome, Stopped
 from nestsync_airflow.settings import Settings
 from nestsync_airflow.submit import Submission
 
 READS_CONFIGURATION = "configuration"
 """The task that reads the configuration: its XCom names the catalogs and the folders."""
+SUCCESS, FAILED = TaskInstanceState.SUCCESS.value, TaskInstanceState.FAILED.value
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class NestsyncJob(BaseOperator):
     """
 
     template_fields: Sequence[str] = ("arguments", "nestsync_run")
-    operator_extra_links: Collection[BaseOperatorLink] = (ReportLink(),)
+    operator_extra_links: Collection[BaseOperatorLink] = ()
     ui_color = "#dcebf7"
 
     def __init__(
@@ -77,6 +78,14 @@ class NestsyncJob(BaseOperator):
         )
         try:
             outcome, self._last_line = self._submission.run(self.log)
+        except AirflowTaskTimeout:
+            self._submission.end_surely()
+            stopped = Stopped(
+                f"nestsync {self.command} did not end within {place.settings.timeout_hours:g} hours, and was stopped.\n"
+                "hint: clear the task to go on with its run; airflow.timeout_hours in the configuration gives more time"
+            )
+            self.log.error(str(stopped))
+            raise stopped from None
         except Stopped as stopped:
             self.log.error(str(stopped))
             raise
@@ -102,8 +111,6 @@ class NestsyncJob(BaseOperator):
 class ReadConfiguration(NestsyncJob):
     """Validates the configuration, so that a mistake in it is told once, and returns the names of its catalogs."""
 
-    operator_extra_links = ()
-
     def execute(self, context: Context) -> list[str]:
         outcome = self._submit()
         if outcome.exit_code != DONE:
@@ -113,7 +120,16 @@ class ReadConfiguration(NestsyncJob):
         return [catalog["name"] for catalog in outcome.said["catalogs"]]
 
 
-class Check(NestsyncJob):
+class Reported(NestsyncJob):
+    """What the report of the run will show, whatever happens from here on."""
+
+    operator_extra_links = (ReportLink(),)
+
+    def _page(self, context: Context, outcome: Outcome) -> str | None:
+        return page_to_come(context, self.nestsync_run, self.place.settings.reports_url)
+
+
+class Check(Reported):
     """Checks every name. Blocking findings are an answer here; the gate is where they stop the run."""
 
     operator_extra_links = (FindingsLink(),)
@@ -121,24 +137,27 @@ class Check(NestsyncJob):
     def _accepts(self, context: Context) -> Collection[int]:
         return (DONE, BLOCKING)
 
-    def _page(self, context: Context, outcome: Outcome) -> str | None:
-        return page_to_come(context, self.nestsync_run, self.place.settings.reports_url)
 
-
-class Plan(NestsyncJob):
+class Plan(Reported):
     """Decides what would be written, whatever was found: the report shows it."""
 
     operator_extra_links = (PlanLink(),)
 
-    def _page(self, context: Context, outcome: Outcome) -> str | None:
-        return page_to_come(context, self.nestsync_run, self.place.settings.reports_url)
 
+class Verify(Reported):
+    """Reads the target again, wherever apply came to its end, be it with some actions blocked or failed.
 
-class Verify(NestsyncJob):
-    """Reads the target again. A success is the event that other DAGs wait for: the asset, with what was done."""
+    The success of a sync that was wholly applied is the event that other DAGs wait for: the asset, with what was done.
+    """
 
-    def _page(self, context: Context, outcome: Outcome) -> str | None:
-        return page_to_come(context, self.nestsync_run, self.place.settings.reports_url)
+    def execute(self, context: Context) -> Any:
+        ended = _state_of("apply", context)
+        if ended != SUCCESS and not (ended == FAILED and _exit_code("apply", context) == PARTLY):
+            raise AirflowSkipException("apply did not come to an end that could be verified")
+        if ended != SUCCESS:
+            self.log.warning("Not all of the plan is applied: what is gets verified, and the asset is not updated.")
+            self.outlets = []  # what Airflow looks at when the task has succeeded
+        return super().execute(context)
 
     def _succeeded(self, context: Context, outcome: Outcome) -> None:
         applied = context["ti"].xcom_pull(task_ids="apply") or {}
@@ -155,6 +174,8 @@ class Verify(NestsyncJob):
 class Report(NestsyncJob):
     """Writes the report of whatever happened; skipped where not even the check came to an end."""
 
+    operator_extra_links = (ReportLink(),)
+
     def execute(self, context: Context) -> Any:
         if context["ti"].xcom_pull(task_ids="check") is None:
             raise AirflowSkipException("there is nothing to report on: the run did not get to the check's end")
@@ -162,10 +183,9 @@ class Report(NestsyncJob):
 
     def _accepts(self, context: Context) -> Collection[int]:
         # A report ends with what its run came to, and with what its own expectations say. A task that stopped the run
-        # has said so already; after a verified one, only an expectation is left to fail.
-        verified = context["ti"].xcom_pull(task_ids="verify") or {}
-        told = verified.get("exit_code") != DONE and self.report_page is not None
-        return (DONE, *MEANING) if told else (DONE,)
+        # has said so already; after one that was wholly applied and verified, only an expectation is left to fail.
+        whole = _state_of("apply", context) == _state_of("verify", context) == SUCCESS
+        return (DONE, *MEANING) if self.report_page is not None and not whole else (DONE,)
 
 
 class Assess(NestsyncJob):
@@ -175,6 +195,19 @@ class Assess(NestsyncJob):
 
     def _accepts(self, context: Context) -> Collection[int]:
         return (DONE, BLOCKING)
+
+
+def _state_of(task: str, context: Context) -> str | None:
+    """What Airflow says of another task of this run; its XCom could be of an earlier try, before the gate's no."""
+    ti = context["ti"]
+    states = ti.get_task_states(dag_id=ti.dag_id, task_ids=[task], run_ids=[ti.run_id])
+    found: str | None = states[ti.run_id][task]
+    return found
+
+
+def _exit_code(task: str, context: Context) -> int | None:
+    """What the job of `task` ended with; None where it did not come so far."""
+    return (context["ti"].xcom_pull(task_ids=task) or {}).get("exit_code")
 
 
 def page_to_come(context: Context, run: str, reports_url: str | None) -> str | None:
@@ -192,6 +225,7 @@ __all__ = [
     "Plan",
     "ReadConfiguration",
     "Report",
+    "Reported",
     "Verify",
     "page_to_come",
 ]

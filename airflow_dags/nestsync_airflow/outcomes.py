@@ -22,7 +22,7 @@ MEANING = {
 """The exit codes of nestsync's jobs (docs/exit-codes.md)."""
 DONE, UNEXPECTED, USAGE, BLOCKING, PARTLY, UNREACHABLE = range(6)
 _ALLOWED = re.compile(r"[^A-Za-z0-9_.:+-]")
-_LONGEST = 128
+_LONGEST, _LONGEST_NAME = 128, 60
 
 
 class Stopped(SystemExit):
@@ -103,7 +103,10 @@ class Outcome:
     def can_be_tried_again(self) -> bool:
         """Whether the same job may well end otherwise the next time."""
         if self.exit_code == PARTLY:  # what the server refused may pass; what findings block stays blocked
-            return bool(self.counts.get("apply", {}).get("failed"))
+            return any(
+                stage["stage"] == "apply" and (stage["counts"].get("failed") or stage.get("error"))
+                for stage in self.said.get("stages", ())
+            )
         return self.exit_code in (UNEXPECTED, UNREACHABLE) or was_killed(self.exit_code)
 
     def message(self, command: str, last_line: str = "") -> str:
@@ -143,14 +146,16 @@ def _signal(exit_code: int) -> int:
     return -exit_code if exit_code < 0 else exit_code - 128
 
 
-def nestsync_run_id(run_id: str, prefix: str = "") -> str:
-    """The run id of nestsync that belongs to the DAG run `run_id`, always the same: a cleared task goes on with it.
+def nestsync_run_id(run_id: str, name: str, kind: str = "") -> str:
+    """The run id of nestsync for the DAG run `run_id` of the configuration `name`, always the same.
 
-    It is the DAG run's own, but for characters that nestsync does not take; those that would be lost, or cut off,
-    are stood for by a hash.
+    A cleared task goes on with its run by it, and another configuration never has the same, though both may have one
+    schedule and one workspace: a name holds neither of the characters that follow it here. `kind` keeps apart what
+    else is done with the configuration. Characters that nestsync does not take are replaced; those that would be lost
+    so, or cut off, are stood for by a hash.
     """
-    wanted = f"{prefix}{run_id}"
-    taken = _ALLOWED.sub("-", wanted)
+    wanted = f"{name}+{kind}:{run_id}" if kind else f"{name}:{run_id}"
+    taken = _ALLOWED.sub("-", f"{name[:_LONGEST_NAME]}{wanted[len(name) :]}")  # room for the DAG run's own id
     if not taken[:1].isalnum():
         taken = f"r{taken}"
     if taken == wanted and len(taken) <= _LONGEST:
@@ -159,4 +164,16 @@ def nestsync_run_id(run_id: str, prefix: str = "") -> str:
     return f"{taken[: _LONGEST - 11]}-{digest}"
 
 
-__all__ = ["BLOCKING", "DONE", "MEANING", "Outcome", "RetryWhereItHelps", "Stopped", "nestsync_run_id", "was_killed"]
+__all__ = [
+    "BLOCKING",
+    "DONE",
+    "MEANING",
+    "PARTLY",
+    "UNEXPECTED",
+    "USAGE",
+    "Outcome",
+    "RetryWhereItHelps",
+    "Stopped",
+    "nestsync_run_id",
+    "was_killed",
+]

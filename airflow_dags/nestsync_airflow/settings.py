@@ -7,23 +7,20 @@ the mistake is told by the DAG's first task.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from airflow.utils import yaml
+from nestsync_airflow.blocks import Refused, block_of
 
-_KEY = re.compile(r"airflow[ \t]*:")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_RESERVED = re.compile(r"PATH|HOME|JAVA_HOME|_*(PYSPARK_|PYTHON|SPARK_|NESTSYNC_|AIRFLOW|LD_).*")
+"""The variables by which a worker, Spark, Python and nestsync itself are set up."""
 _FIELDS = re.compile(r"password|login|host|schema|login:password|extra\.[A-Za-z0-9_.-]+")
 _MOST = 1_000_000
 """The most seconds, or hours, that anything is waited for."""
 _LONGEST_TAG = 100
-
-
-class Refused(Exception):
-    """A block ``airflow:`` that cannot be used; the message says what is wrong, and what was meant."""
 
 
 @dataclass(frozen=True)
@@ -50,62 +47,54 @@ class Settings:
     reports_url: str | None = None
     retries: int = 3
     retry_seconds: float = 300.0
+    timeout_hours: float = 24.0
+    parallel_reads: int = 4
     alert: str | None = None
     owner: str = "nestsync"
     tags: tuple[str, ...] = ()
 
 
 def configurations(folder: Path) -> Iterator[tuple[str, Path]]:
-    """The configurations in `folder`, by name: what the DAGs are called by it. Empty where there is no such folder."""
-    for file in sorted(folder.glob("*.y*ml")):
-        if file.suffix in (".yaml", ".yml"):
-            yield re.sub(r"[^A-Za-z0-9_.-]", "_", file.stem), file
+    """The configurations in `folder`, by name: what the DAGs are called by it. Raises `Refused` where there are none.
+
+    Airflow shows that as an import error. Without, it would show nothing at all: no DAG, and no word of it.
+    """
+    hint = "hint: NESTSYNC_CONF names the folder of configurations, wherever DAGs are parsed and run"
+    try:
+        files = sorted(file for file in folder.iterdir() if file.suffix in (".yaml", ".yml"))
+    except OSError as error:
+        raise Refused(f"no configuration can be found: {folder}: {error.strerror}\n{hint}") from error
+    if not files:
+        raise Refused(f"there is no configuration (NAME.yaml) in the folder {folder}\n{hint}")
+    for file in files:
+        yield re.sub(r"[^A-Za-z0-9_.-]", "_", file.stem), file
 
 
-def read_settings(file: Path) -> Settings:
-    """The settings in the block of `file`; what it does not say is as `Settings` has it. Raises `Refused`."""
+def read_settings(file: Path) -> tuple[Settings, list[str]]:
+    """The settings in the block of `file`, and what is wrong with it.
+
+    Each key is read on its own: one that is missing or wrong is as `Settings` has it, and the others are in force.
+    """
     try:
-        text = _block(file.read_text(encoding="utf-8-sig").splitlines())
-    except (OSError, UnicodeDecodeError) as error:
-        raise Refused(f"{file} cannot be read: {error}") from error
-    try:
-        found = yaml.safe_load(text) if text else {}
-    except Exception as error:  # of the YAML library, which is Airflow's own to choose
-        raise Refused(f"{file}: the block airflow is not YAML: {str(error).partition(chr(10))[0]}") from error
-    said = (found or {}).get("airflow")
-    try:
-        return _settings({} if said is None else said)
+        said = block_of(file)
+        if said is not None and not isinstance(said, Mapping):
+            raise Refused(f"airflow must be a group of keys, not {said!r}")
     except Refused as error:
-        raise Refused(f"{file}: {error}") from error
-
-
-def _block(lines: Sequence[str]) -> str:
-    """The lines of the top-level key ``airflow``; empty where there is none."""
-    begins = next((index for index, line in enumerate(lines) if _KEY.match(line)), None)
-    if begins is None:
-        return ""
-    ends = next(
-        (
-            index
-            for index, line in enumerate(lines)
-            if index > begins and line[:1] not in ("", " ", "\t", "#", "}", "]")
-        ),
-        len(lines),
-    )
-    return "\n".join(lines[begins:ends])
-
-
-def _settings(said: object) -> Settings:
-    if not isinstance(said, Mapping):
-        raise Refused(f"airflow must be a group of keys, not {said!r}")
-    known = [field.name for field in fields(Settings)]
-    unknown = [str(key) for key in said if key not in known]
-    if unknown:
-        raise Refused(f"airflow.{unknown[0]} is no key; there are {', '.join(known)}")
-    return Settings(**{key: _checked(str(key), value) for key, value in said.items()})
+        return Settings(), [str(error)]
+    good: dict[str, Any] = {}
+    problems = []
+    for key, value in (said or {}).items():
+        try:
+            good[key] = _checked(str(key), value)
+        except Refused as error:
+            problems.append(str(error))
+    return Settings(**good), problems
 
 
 def _checked(key: str, value: object) -> Any:
+    known = [field.name for field in fields(Settings)]
+    if key not in known:
+        raise Refused(f"airflow.{key} is no key; there are {', '.join(known)}")
     if key in _MAY_BE_NULL and value is None:
         return None
     return _CHECKS.get(key, _text)(key, value)
@@ -127,6 +116,20 @@ def _number(key: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST:
         raise Refused(f"airflow.{key} must be a number from 0 to {_MOST:,}, not {value!r}")
     return float(value)
+
+
+def _one_or_more(key: str, value: object) -> int:
+    number = _whole_number(key, value)
+    if not number:
+        raise Refused(f"airflow.{key} must be a whole number, 1 or more, not 0")
+    return number
+
+
+def _hours(key: str, value: object) -> float:
+    number = _number(key, value)
+    if not number:
+        raise Refused(f"airflow.{key} must be a number above 0, not {value!r}")
+    return number
 
 
 def _tag(key: str, value: object) -> str:
@@ -181,6 +184,11 @@ def _secret(key: str, value: object) -> Secret:
     secret = Secret(**{each: _text(f"{key}.{each}", said) for each, said in value.items()})
     if not _VARIABLE.fullmatch(secret.name):
         raise Refused(f"airflow.{key}.name must be the name of an environment variable, not {secret.name!r}")
+    if _RESERVED.fullmatch(secret.name):
+        raise Refused(
+            f"airflow.{key}.name cannot be {secret.name}: it decides how the job is run. Take another name, here and "
+            "in the configuration (token_env and the like)"
+        )
     if not _FIELDS.fullmatch(secret.field):
         raise Refused(
             f"airflow.{key}.field must be password, login, login:password, host, schema or extra.NAME, "
@@ -189,20 +197,31 @@ def _secret(key: str, value: object) -> Secret:
     return secret
 
 
+def _secrets(key: str, value: object) -> tuple[Secret, ...]:
+    found = _listed(_secret)(key, value)
+    names = [secret.name for secret in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise Refused(f"airflow.{key} names {name} more than once; keep one of them")
+    return found
+
+
 _MAY_BE_NULL = ("schedule", "assess", "reports_url", "alert")
 _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "schedule": _schedule,
     "assess": _schedule,
     "timezone": _timezone,
     "approve_above": _whole_number,
-    "approval_hours": _number,
+    "approval_hours": _hours,
     "approvers": _listed(_text),
-    "environment": _listed(_secret),
+    "environment": _secrets,
     "retries": _whole_number,
     "retry_seconds": _number,
+    "timeout_hours": _hours,
+    "parallel_reads": _one_or_more,
     "alert": _dotted,
     "tags": _listed(_tag),
 }
 """How the keys are checked that are no plain text."""
 
-__all__ = ["Refused", "Secret", "Settings", "configurations", "read_settings"]
+__all__ = ["Secret", "Settings", "configurations", "read_settings"]

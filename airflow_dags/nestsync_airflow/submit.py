@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import os
 import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 OUTCOME_FILE = "NESTSYNC_OUTCOME_FILE"
 """The environment variable by which nestsync is told where to leave its outcome."""
 CANNOT_BEGIN = 2
+GRACE_SECONDS = 30.0
+"""How long a job that is stopped has for giving back what it holds."""
 _MASTER = re.compile(r"local(\[.+\])?|local-cluster\[.+\]|yarn|spark://.+|k8s://.+|mesos://.+")
 
 
@@ -49,7 +53,7 @@ class Submission:
         secrets = {secret.name: _value(secret) for secret in self.secrets}
         with TemporaryDirectory(prefix="nestsync-") as folder:
             file = Path(folder) / "outcome.json"
-            environment = os.environ | secrets | {OUTCOME_FILE: str(file)}
+            environment = _inherited() | secrets | {OUTCOME_FILE: str(file)}
             try:
                 # A process group of its own, so that all of it can be ended: spark-submit, its JVM and Python.
                 hook.submit(str(self.job), env=environment, start_new_session=True)
@@ -63,13 +67,26 @@ class Submission:
 
     def end(self) -> None:
         """End what runs, as a scheduler does: nestsync answers SIGTERM by giving back what it holds."""
-        process: subprocess.Popen[str] | None = None if self._hook is None else self._hook._submit_sp
+        process = self._process()
         if process is not None and process.poll() is None:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)
+            _signal(process, signal.SIGTERM)
+
+    def end_surely(self) -> None:
+        """End what runs, and wait for it: what is stuck may be deaf to SIGTERM, and is killed then."""
+        self.end()
+        process = self._process()
+        if process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(GRACE_SECONDS)
+            _signal(process, signal.SIGKILL)  # its JVM or Python may be what is stuck
+            process.wait()
+
+    def _process(self) -> subprocess.Popen[str] | None:
+        found: subprocess.Popen[str] | None = None if self._hook is None else self._hook._submit_sp
+        return found
 
     def _exit_code(self) -> int:
-        process = None if self._hook is None else self._hook._submit_sp
+        process = self._process()
         return 1 if process is None or process.returncode is None else int(process.returncode)
 
     def _prepared(self) -> SparkSubmitHook:
@@ -120,18 +137,56 @@ class Submission:
             )
 
 
+def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
+    """Send a signal to the whole process group that `process` leads, if any of it is left."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
+
+
 def connection(name: str, needed_for: str) -> Connection:
     """The Airflow connection `name`. Raises `Stopped` where there is none."""
     from airflow.sdk.exceptions import AirflowNotFoundException
 
     try:
-        return BaseHook.get_connection(name)
+        with _silenced("airflow.sdk.definitions.connection"):  # it logs a stack trace for what is told here
+            found = BaseHook.get_connection(name)
     except AirflowNotFoundException:
         raise Stopped(
-            f"There is no connection {name!r} in Airflow. {needed_for}\n"
+            f"There is no connection {name!r} in Airflow, or none that can be read. {needed_for}\n"
             f"hint: Admin > Connections in the UI, or: airflow connections add {name} ...",
             CANNOT_BEGIN,
         ) from None
+    _demand_extra(found)
+    return found
+
+
+def _demand_extra(found: Connection) -> None:
+    problem = "it is no group of keys"
+    try:
+        if isinstance(json.loads(found.extra or "{}"), dict):
+            return
+    except ValueError as error:
+        problem = f"it is not JSON, {error.args[0].partition(':')[0].lower()}"
+    raise Stopped(
+        f"The extra of the connection {found.conn_id!r} cannot be used: {problem}.\n"
+        'hint: Admin > Connections in the UI; the extra looks like {"spark-binary": "spark-submit"}',
+        CANNOT_BEGIN,
+    )
+
+
+@contextmanager
+def _silenced(logger: str) -> Iterator[None]:
+    log = logging.getLogger(logger)
+    was, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = was
+
+
+def _inherited() -> dict[str, str]:
+    """The worker's environment but for Airflow's own part of it: keys, connections and variables are not the job's."""
+    return {name: value for name, value in os.environ.items() if not name.lstrip("_").startswith("AIRFLOW")}
 
 
 def _value(secret: Secret) -> str:

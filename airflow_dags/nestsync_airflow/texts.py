@@ -17,9 +17,10 @@ Nightly sync of the configuration `{file}` by nestsync.
 - **check** and **plan** decide in full what would be written, and write nothing.
 - **gate**: blocking findings stop the run here. A plan that creates at most {approve_above} namespaces, and changes
   none, passes; on any other a person decides under *Required Actions*, within {approval_hours:g} hours. No
-  decision is a no.
+  decision is a no, and fails the run.
 - **apply** writes. A task that was killed, or cleared, goes on with its run: nothing is written twice.
-- **verify** reads the target again; its success updates the asset `{asset}`, on which other DAGs can be scheduled.
+- **verify** reads the target again, also where some actions failed or were blocked. Where everything was applied, its
+  success updates the asset `{asset}`, on which other DAGs can be scheduled.
 - **report** is written wherever the names were checked; the link *Report* leads there.
 
 Tried again, with back-off, is only what may end otherwise: a catalog that does not answer, a lease that is held (exit
@@ -38,8 +39,8 @@ checks every name, writes the report (link *Report*), and needs no target. Findi
 BROKEN = """\
 **The configuration cannot be scheduled.** {problem}
 
-Mend the block `airflow:` of the file; `docs/airflow.md` has its keys. Until then this DAG fails every night, so that
-nobody takes silence for a sync.
+Mend the block `airflow:` of the file; `docs/airflow.md` has its keys. Until then this DAG fails whenever the sync was
+to run, or every night where that is not known, so that nobody takes silence for a sync.
 """
 
 

@@ -6,9 +6,12 @@ import ast
 import socket
 import sys
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import runs
+from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk import DAG, Asset, TriggerRule
 from airflow.sdk.exceptions import ParamValidationError
 from airflow.serialization.serialized_objects import DagSerialization
@@ -20,11 +23,25 @@ EDGES = {
     "check": {"plan"},
     "plan": {"gate"},
     "gate": {"apply"},
-    "apply": {"verify"},
+    "apply": {"verify", "done"},
     "verify": {"report", "done"},
     "report": {"done"},
     "done": set(),
 }
+
+RESERVED = (
+    "PATH",
+    "HOME",
+    "JAVA_HOME",
+    "PYSPARK_PYTHON",
+    "SPARK_HOME",
+    "NESTSYNC_OUTCOME_FILE",
+    "AIRFLOW_CONN_X",
+    "_AIRFLOW_Y",
+    "LD_PRELOAD",
+    "PYTHONPATH",
+)
+JOBS = (("nestsync", "apply"), ("nestsync_assess", "assess"))
 
 
 def test_each_configuration_has_a_sync_and_an_assessment(bag: Bag) -> None:
@@ -33,9 +50,35 @@ def test_each_configuration_has_a_sync_and_an_assessment(bag: Bag) -> None:
     assert set(found.dags) == {"nestsync.sales", "nestsync_assess.sales", "nestsync.crm", "nestsync_assess.crm"}
 
 
-def test_without_configurations_there_are_no_dags_and_no_errors(bag: Bag) -> None:
-    found = bag()
-    assert (found.dags, found.import_errors) == ({}, {})
+def test_configurations_that_run_at_the_same_time_have_runs_of_their_own(bag: Bag) -> None:
+    dags = bag(sales="", crm="").dags
+    tasks = [dags[f"{kind}.{name}"].get_task(task) for kind, task in JOBS for name in ("sales", "crm")]
+    env = dags["nestsync.sales"].get_template_env()
+    runs = {env.from_string(task.nestsync_run).render(run_id="r") for task in tasks}
+    assert runs == {"sales:r", "crm:r", "sales+assess:r", "crm+assess:r"}
+
+
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [
+        ("empty", "there is no configuration (NAME.yaml) in the folder"),
+        ("missing", "No such file or directory"),
+        ("file", "Not a directory"),
+        ("l" * 300, "File name too long"),  # as any folder that cannot be listed
+    ],
+)
+def test_a_folder_without_configurations_is_an_import_error_that_says_so(
+    folder: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("NESTSYNC_CONF", str(tmp_path / folder))
+    found = DagBag(DAGS)
+    (error,) = found.import_errors.values()
+    told = error[error.index("Refused: ") :]
+    assert str(tmp_path / folder) in told
+    assert said in told
+    assert "hint: NESTSYNC_CONF names the folder of configurations" in told
 
 
 def test_the_tasks_of_a_sync_and_their_edges(sync: DAG) -> None:
@@ -43,7 +86,7 @@ def test_the_tasks_of_a_sync_and_their_edges(sync: DAG) -> None:
     assert sync.get_task("inventory").is_mapped
     assert sync.topological_sort()[0].task_id == "configuration"  # raises for a cycle
     rules = {task.task_id: task.trigger_rule for task in sync.tasks if task.trigger_rule != TriggerRule.ALL_SUCCESS}
-    assert rules == {"report": TriggerRule.ALL_DONE}
+    assert rules == dict.fromkeys(("verify", "report"), TriggerRule.ALL_DONE)
 
 
 def test_the_tasks_of_an_assessment(bag: Bag) -> None:
@@ -62,6 +105,23 @@ def test_what_airflow_s_users_expect_of_a_dag(bag: Bag) -> None:
     assert all(task.owner == "data-platform" for task in dag.tasks)
     assert all(task.retries == 3 and task.retry_exponential_backoff == 2.0 for task in dag.tasks)
     assert DagSerialization.deserialize_dag(DagSerialization.serialize_dag(dag)).timetable.summary == "0 2 * * *"
+
+
+def test_nothing_holds_a_run_for_ever_nor_reads_without_bounds(bag: Bag) -> None:
+    block = "airflow: {timeout_hours: 2, approval_hours: 3, parallel_reads: 1, alert: a.tell}\n"
+    dags = bag(sales=block).dags
+    sync, assessment = dags["nestsync.sales"], dags["nestsync_assess.sales"]
+    assert sync.get_task("inventory").max_active_tis_per_dag == 1
+    assert all(task.execution_timeout == timedelta(hours=2) for dag in dags.values() for task in dag.tasks)
+    assert {dag.dagrun_timeout for dag in (sync, assessment)} == {timedelta(hours=5)}  # those for the answer beside
+
+
+def test_a_run_that_takes_too_long_as_a_whole_is_told_of_and_others_are_not_told_twice(bag: Bag) -> None:
+    alert = bag(sales="airflow: {alert: runs.tell}\n").dags["nestsync.sales"].on_failure_callback
+    runs.told.clear()
+    alert({"reason": "task_failure", "run_id": "r"})
+    alert({"reason": "timed_out", "run_id": "r"})
+    assert runs.told == [(None, "The run r took too long (airflow.timeout_hours), and was stopped.")]
 
 
 def test_a_verified_sync_is_an_asset_that_others_can_wait_for(sync: DAG) -> None:
@@ -97,6 +157,9 @@ def test_nothing_secret_is_in_what_airflow_stores(bag: Bag) -> None:
         ("airflow: {schedule: '@daily'\n", "is not YAML"),
         ("airflow: {retries: -1}\n", "airflow.retries must be a whole number"),
         ("airflow: {approval_hours: soon}\n", "airflow.approval_hours must be a number"),
+        ("airflow: {approval_hours: 0}\n", "airflow.approval_hours must be a number above 0"),
+        ("airflow: {timeout_hours: 0}\n", "airflow.timeout_hours must be a number above 0"),
+        ("airflow: {parallel_reads: 0}\n", "airflow.parallel_reads must be a whole number, 1 or more"),
         ("airflow: {approval_hours: .inf}\n", "airflow.approval_hours must be a number"),
         ("airflow: {retry_seconds: .nan}\n", "airflow.retry_seconds must be a number"),
         (f"airflow: {{tags: [{'t' * 101}]}}\n", "airflow.tags[0] must have at most 100 characters"),
@@ -106,6 +169,16 @@ def test_nothing_secret_is_in_what_airflow_stores(bag: Bag) -> None:
         ("airflow: {environment: [{name: TOKEN}]}\n", "airflow.environment[0] must have the keys name and connection"),
         ("airflow: {environment: [{name: 'a b', connection: c}]}\n", "airflow.environment[0].name must be the name of"),
         ("airflow: {environment: [{name: T, connection: c, field: x}]}\n", "airflow.environment[0].field must be"),
+        *[
+            (f"airflow: {{environment: [{{name: {name}, connection: c}}]}}\n", f".name cannot be {name}: it decides")
+            for name in RESERVED
+        ],
+        (
+            "airflow: {environment: [{name: T, connection: c}, {name: T, connection: d}]}\n",
+            "airflow.environment names T more than once",
+        ),
+        ("airflow: {}\nairflow: {}\n", "the key airflow is there more than once (lines 2, 3); keep one of them"),
+        ("airflow:\n- schedule\n", "airflow must be a group of keys, not ['schedule']"),
     ],
 )
 def test_a_block_that_cannot_be_used_fails_every_night_and_harms_no_other(bag: Bag, block: str, said: str) -> None:
@@ -117,6 +190,20 @@ def test_a_block_that_cannot_be_used_fails_every_night_and_harms_no_other(bag: B
     assert said in (dag.doc_md or "")
     assert "cannot-be-scheduled" in dag.tags
     assert DagSerialization.deserialize_dag(DagSerialization.serialize_dag(dag)).timetable.summary == "0 0 * * *"
+
+
+def test_what_is_right_in_a_block_with_a_mistake_is_in_force(bag: Bag) -> None:
+    block = (
+        "airflow: {schedule: '0 3 * * *', timezone: Europe/Berlin, owner: data-platform, alert: a.tell, tags: [sales]"
+    )
+    dag = bag(sales=f"{block}, retries: few, aprovers: []}}\n").dags["nestsync.sales"]
+    task = dag.get_task("configuration")
+    assert "2 problems\n- airflow.retries must be a whole number" in task.problem
+    assert "- airflow.aprovers is no key" in task.problem
+    assert (task.owner, dag.tags) == ("data-platform", {"nestsync", "cannot-be-scheduled", "sales"})
+    assert [alert.function for alert in task.on_failure_callback] == ["a.tell"]
+    timetable = DagSerialization.deserialize_dag(DagSerialization.serialize_dag(dag)).timetable
+    assert (timetable.summary, str(timetable.serialize()["timezone"])) == ("0 3 * * *", "Europe/Berlin")
 
 
 def test_a_name_that_airflow_has_no_room_for_harms_no_other(bag: Bag) -> None:
@@ -143,7 +230,9 @@ def test_two_files_of_one_name_are_told(bag: Bag, tmp_path: Path) -> None:
 
 def test_fifty_configurations_parse_within_a_second(bag: Bag) -> None:
     bag(warm="")
-    blocks = {f"c{number}": f"airflow: {{schedule: '{number} 2 * * *', tags: [t{number}]}}\n" for number in range(49)}
+    keys = ("airflow", "? airflow\n")  # cut out of its lines, and looked for in the whole document
+    said = "{{schedule: '{number} 2 * * *', tags: [t{number}]}}"
+    blocks = {f"c{number}": f"{keys[number % 2]}: {said.format(number=number)}\n" for number in range(49)}
     started = time.process_time()  # this process alone: the machine may be busy with others
     found = bag(**blocks)
     seconds = time.process_time() - started

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,8 @@ from nestsync_airflow.outcomes import Outcome, RetryWhereItHelps, Stopped, nests
 RETRIED, ENDED = True, False
 
 
-def applied(**counts: int) -> dict[str, object]:
-    return {"stages": [{"stage": "apply", "counts": counts}]}
+def applied(error: str | None = None, **counts: int) -> dict[str, object]:
+    return {"stages": [{"stage": "apply", "counts": counts, "error": error}]}
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,7 @@ def applied(**counts: int) -> dict[str, object]:
         (2, {}, ENDED),
         (3, {}, ENDED),
         (4, applied(failed=2), RETRIED),  # what the server refused for the moment
+        (4, applied("the target stopped answering after 5 of 10 writes"), RETRIED),
         (4, applied(blocked=2), ENDED),  # what findings block
         (4, {}, ENDED),  # what did not verify
         (5, {}, RETRIED),
@@ -89,23 +91,27 @@ def test_what_other_tasks_get(tmp_path: Path) -> None:
     assert Outcome.read(file, 0).as_xcom() == said | {"exit_code": 0, "counts": {"apply": {"applied": 3}}}
 
 
+SCHEDULED = "scheduled__2026-11-28T02:00:00+00:00"
+
+
 @pytest.mark.parametrize(
-    ("run_id", "taken"),
+    ("run_id", "name", "taken"),
     [
-        ("manual__2026-11-28T18:19:13.250566+00:00", "manual__2026-11-28T18:19:13.250566+00:00"),
-        ("nightly-1", "nightly-1"),
-        ("a b/c", "a-b-c-539138d518"),
-        ("_x", None),
-        ("ä" * 250, None),
+        (SCHEDULED, "sales", f"sales:{SCHEDULED}"),
+        ("nightly-1", "sales", "sales:nightly-1"),
+        ("a b/c", "sales", "sales:a-b-c-aed76b79db"),
+        ("x", "_sales", "r_sales:x-9bac4779e5"),
+        (SCHEDULED, "s" * 200, f"{'s' * 60}:{SCHEDULED}-07f0114b5a"),
+        ("ä" * 250, "sales", f"sales:{'-' * 111}-8458b99bce"),
     ],
 )
-def test_a_dag_run_has_one_run_of_nestsync(run_id: str, taken: str | None) -> None:
-    found = nestsync_run_id(run_id)
-    assert found == nestsync_run_id(run_id)
-    assert found == taken or (taken is None and found[:1].isalnum() and len(found) <= 128)
+def test_a_dag_run_has_one_run_of_nestsync(run_id: str, name: str, taken: str) -> None:
+    assert nestsync_run_id(run_id, name) == taken
+    assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.:+-]{0,127}", taken)  # what nestsync takes
 
 
 def test_different_dag_runs_never_share_a_run() -> None:
     runs = ["a b", "a-b", "a/b", "x" * 200, "x" * 201, "_a", "r_a"]
-    assert len({nestsync_run_id(run) for run in runs}) == len(runs)
-    assert nestsync_run_id("a", "assess-") != nestsync_run_id("a")
+    names = ["sales", "_sales", "r_sales", "s" * 70, "s" * 71]  # of one workspace, it may be
+    made = {nestsync_run_id(run, name, kind) for run in runs for name in names for kind in ("", "assess")}
+    assert len(made) == len(runs) * len(names) * 2

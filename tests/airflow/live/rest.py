@@ -75,6 +75,11 @@ class Run:
         self._path = f"/dags/{dag_id}/dagRuns/{run_id}"
 
     @property
+    def nestsync_run(self) -> str:
+        """The run id that nestsync has for it."""
+        return f"{self.dag_id.partition('.')[2]}:{self.run_id}"
+
+    @property
     def state(self) -> str:
         found: str = self.airflow.ask("GET", self._path)["state"]
         return found

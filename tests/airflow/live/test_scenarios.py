@@ -78,7 +78,7 @@ def test_approved_and_cleared_it_goes_on_with_its_run_and_writes_nothing_twice(s
     assert (seen.noted["state"], seen.run.states()) == ("success", ALL_DONE)
     assert estate.held_by("eventful") == dict.fromkeys(NAMESPACES["eventful"], "gold")  # exactly as planned
     assert len(estate.targets["eventful"].writes) == len(NAMESPACES["eventful"])  # counted at the server's side
-    assert seen.run.xcom("apply")["run_id"] == seen.run.run_id
+    assert seen.run.xcom("apply")["run_id"] == seen.run.nestsync_run
     assert seen.run.tasks()[("plan", -1)]["try_number"] == 1
 
 
@@ -95,7 +95,7 @@ def test_a_clean_run_writes_what_is_planned(seen: Seen, estate: Estate) -> None:
 
 @of("clean")
 def test_counts_and_the_report_are_on_the_task(seen: Seen, estate: Estate) -> None:
-    report = estate.workspace("clean") / "reports" / seen.run.run_id / "index.html"
+    report = estate.workspace("clean") / "reports" / seen.run.nestsync_run / "index.html"
     assert report.is_file()
     assert seen.run.xcom("apply")["counts"]["apply"]["applied"] == 3
     assert seen.run.xcom("report")["report"] == str(report)
@@ -114,7 +114,7 @@ def test_a_verified_sync_schedules_what_waits_for_it(seen: Seen) -> None:
     downstream = type(seen.run)(airflow, "downstream", runs[0]["dag_run_id"])
     assert downstream.ended() == "success"
     told = downstream.xcom("told")
-    assert (told["run_id"], told["applied"], told["verified"]) == (seen.run.run_id, 3, 3)
+    assert (told["run_id"], told["applied"], told["verified"]) == (seen.run.nestsync_run, 3, 3)
 
 
 @of("clean")
@@ -134,7 +134,7 @@ def test_findings_stop_the_run_at_the_gate_without_a_retry(seen: Seen, estate: E
     assert (seen.noted["state"], seen.run.states()) == ("failed", ALL_DONE | stopped)
     assert seen.run.tasks()[("gate", -1)]["try_number"] == 1
     said = seen.run.log("gate")
-    report = estate.workspace("conflict") / "reports" / seen.run.run_id / "index.html"
+    report = estate.workspace("conflict") / "reports" / seen.run.nestsync_run / "index.html"
     assert "1 blocking finding must be resolved first. Nothing was written." in said
     assert "set separator.value to ';'" in said
     assert "Traceback" not in said
@@ -155,7 +155,7 @@ def test_whom_the_configuration_names_is_told(seen: Seen, up: Up) -> None:
 def test_the_assessment_under_airflow_dags_test_has_findings_for_an_answer(seen: Seen, estate: Estate) -> None:
     tested = seen.noted["tested"]
     assert tested.returncode == 0, tested.stdout[-4000:] + tested.stderr[-4000:]
-    assert list((estate.workspace("conflict") / "reports").glob("assess-*/index.html"))
+    assert list((estate.workspace("conflict") / "reports").glob("conflict+assess:*/index.html"))
 
 
 # ---- mistakes
@@ -191,7 +191,7 @@ def test_the_secret_is_in_no_log_template_command_or_database(seen: Seen, up: Up
     files = [file for file in up.home.rglob("*") if file.is_file() and not file.is_symlink()]
     assert any(file.name == "airflow.db" for file in files)
     assert [file for file in files if SECRET.encode() in file.read_bytes()] == []
-    assert seen.run.rendered("apply")["arguments"][-1] == seen.run.run_id
+    assert seen.run.rendered("apply")["arguments"][-1] == seen.run.nestsync_run
 
 
 def test_ctrl_c_stops_all_that_was_started_a_running_job_too(up: Up, under_way: dict[str, Future[Seen]]) -> None:
