@@ -180,6 +180,11 @@ def test_a_job_has_its_secrets_and_nothing_of_airflow_s(
             "The extra of the connection 'lakehouse' cannot be used: it is no group of keys.",
         ),
         (
+            "ANOTHER",
+            {"conn_type": "http"},
+            "There is no connection 'lakehouse' in Airflow. The configuration takes TOKEN from it",
+        ),
+        (
             "LAKEHOUSE",
             {"conn_type": "http", "extra": {"token": "t"}},
             "The connection 'lakehouse' has no password, and the configuration takes TOKEN from it",

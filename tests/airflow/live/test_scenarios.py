@@ -29,6 +29,15 @@ ALL_DONE = {
 }
 
 
+STOPPED = {"gate": "failed", "apply": "upstream_failed", "verify": "skipped", "done": "upstream_failed"}
+
+
+def told_of(seen: Seen, up: Up) -> list[tuple[str, str]]:
+    """The tasks of the scenario's DAG about which somebody was told, and what was said."""
+    told = [json.loads(line) for line in up.told.read_text().splitlines()]
+    return [(each["task"], each["said"]) for each in told if each["dag"] == seen.run.dag_id]
+
+
 def of(name: str) -> pytest.MarkDecorator:
     """The scenario that the test looks at."""
     return pytest.mark.parametrize("seen", [name], indirect=True, ids=[name])
@@ -130,8 +139,7 @@ def test_the_sync_under_airflow_dags_test_finds_nothing_left_to_write(seen: Seen
 
 @of("conflict")
 def test_findings_stop_the_run_at_the_gate_without_a_retry(seen: Seen, estate: Estate) -> None:
-    stopped = dict.fromkeys(("apply", "verify", "done"), "upstream_failed") | {"gate": "failed"}
-    assert (seen.noted["state"], seen.run.states()) == ("failed", ALL_DONE | stopped)
+    assert (seen.noted["state"], seen.run.states()) == ("failed", ALL_DONE | STOPPED)
     assert seen.run.tasks()[("gate", -1)]["try_number"] == 1
     said = seen.run.log("gate")
     report = estate.workspace("conflict") / "reports" / seen.run.nestsync_run / "index.html"
@@ -146,9 +154,9 @@ def test_findings_stop_the_run_at_the_gate_without_a_retry(seen: Seen, estate: E
 @of("conflict")
 def test_whom_the_configuration_names_is_told(seen: Seen, up: Up) -> None:
     assert seen.noted["state"] == "failed"
-    told = [json.loads(line) for line in up.told.read_text().splitlines()]
-    assert [(each["dag"], each["task"]) for each in told] == [("nestsync.conflict", "gate")]
-    assert "1 blocking finding must be resolved first" in told[0]["said"]
+    ((task, said),) = told_of(seen, up)
+    assert task == "gate"
+    assert "1 blocking finding must be resolved first" in said
 
 
 @of("conflict")
@@ -194,17 +202,20 @@ def test_the_secret_is_in_no_log_template_command_or_database(seen: Seen, up: Up
     assert seen.run.rendered("apply")["arguments"][-1] == seen.run.nestsync_run
 
 
-def test_ctrl_c_stops_all_that_was_started_a_running_job_too(up: Up, under_way: dict[str, Future[Seen]]) -> None:
+def test_ctrl_c_stops_all_that_was_started_a_running_job_too(
+    up: Up, estate: Estate, under_way: dict[str, Future[Seen]]
+) -> None:
     wait(under_way.values())
     Airflow(up.url).run("nestsync.clean").until_task("inventory", "running", index=0)
     interrupt(up)
     assert up.output.read_text().endswith("stopped\n")
-    left = [file for file in Path("/proc").glob("[0-9]*/environ") if _runs_in(up.home, file)]
+    left = [file for file in Path("/proc").glob("[0-9]*/environ") if _works_for(estate.conf, file)]
     assert left == []
 
 
-def _runs_in(home: Path, environ: Path) -> bool:
+def _works_for(conf: Path, environ: Path) -> bool:
+    """Whether it is Airflow with those configurations, or a job of it."""
     try:
-        return f"AIRFLOW_HOME={home}\0".encode() in environ.read_bytes()
+        return f"NESTSYNC_CONF={conf}\0".encode() in environ.read_bytes()
     except OSError:
         return False
