@@ -153,8 +153,8 @@ def connection(name: str, needed_for: str) -> Connection:
     except AirflowNotFoundException:
         raise Stopped(
             f"There is no connection {name!r} in Airflow. {needed_for}\n"
-            f"hint: Admin > Connections in the UI, or: airflow connections add {name} ... (an AIRFLOW_CONN_{name.upper()} "
-            "that cannot be read counts as none)",
+            f"hint: Admin > Connections in the UI, or: airflow connections add {name} ... "
+            f"(an AIRFLOW_CONN_{name.upper()} that cannot be read counts as none)",
             CANNOT_BEGIN,
         ) from None
     _demand_extra(found)
