@@ -29,6 +29,7 @@ from nestsync.names.tree import read_tree
 from nestsync.outcome import BrokenOff, RunOutcome
 from nestsync.runfiles import RunFiles
 from nestsync.ui import QuietUi, Ui
+from nestsync.workspace import Workspace
 from tests.reports.lineage_events import read
 from tests.reports.pages import Page
 
@@ -163,8 +164,8 @@ def _machines_are_told(config: Config, first: RunOutcome, second: RunOutcome) ->
         for family in text_string_to_metric_families((folder / "metrics.prom").read_text())
         for sample in family.samples
     }
-    assert samples["nestsync_commands_total", "0", "nested"] == 2
-    assert samples["nestsync_actions", "nested", "none", "noop"] == 4
+    assert samples["nestsync_commands_total", "0", "nested", "nestsync"] == 2
+    assert samples["nestsync_actions", "nested", "nestsync", "none", "noop"] == 4
     assert f"Since run {first.run_id}" in (folder / "report.md").read_text()
 
 
@@ -284,6 +285,54 @@ def test_a_plan_of_another_configuration_is_refused(
     refused = take(changed, "apply", run_id=planned.run_id)
     assert (refused.exit_code, door.writes) == (6, ())
     assert "the configuration changed" in refused.verdict
+
+
+@pytest.mark.proves("exit-6")
+def test_what_was_read_again_is_checked_and_planned_again_before_anything_is_written(
+    spark: SparkSession, tmp_path: Path, source: IcebergRest, target: IcebergRest, door: CountingProxy
+) -> None:
+    client(source).create_namespace(("z",), {"k": "1"})
+    config = configuration(tmp_path, source, door, 'separator: {value: ":"}')
+    checked = take(config, "inventory", "check")
+    client(source).create_namespace(("team:sales",))
+    take(config, "inventory", run_id=checked.run_id)
+    again = f"nestsync check -c {config.path} --run-id {checked.run_id}"
+    early = take(config, "plan", run_id=checked.run_id)
+    assert early.exit_code == 2
+    assert "the catalogs were read again since" in early.verdict
+    assert again in early.verdict
+    assert take(config, "check", run_id=checked.run_id).exit_code == 3
+
+    client(source).drop_namespace(("team:sales",))
+    assert take(config, "inventory", "check", "plan", run_id=checked.run_id).exit_code == 0
+    client(source).update_namespace_properties(("z",), updates={"k": "2"})
+    for stages in (("inventory",), ("inventory", "check")):  # a plan of an earlier check is no better
+        take(config, *stages, run_id=checked.run_id)
+        late = take(config, "apply", run_id=checked.run_id)
+        assert (late.exit_code, door.writes) == (6, ())
+        assert "the catalogs were read again since" in late.verdict
+    done = take(config, "check", "plan", "apply", "verify", run_id=checked.run_id)
+    assert (done.exit_code, tree(target)["z",]["k"]) == (0, "2")
+
+
+@pytest.mark.parametrize("strategy", ["create-only", "upsert"])
+def test_a_run_that_is_taken_again_mends_what_was_undone_since(
+    spark: SparkSession, tmp_path: Path, source: IcebergRest, target: IcebergRest, door: CountingProxy, strategy: str
+) -> None:
+    client(source).create_namespace(("a",), {"k": "1"})
+    config = configuration(tmp_path, source, door, f"strategy: {strategy}")
+    first = take(config)
+    for _ in range(2):
+        if strategy == "upsert":
+            client(target).update_namespace_properties(("a",), updates={"k": "theirs"})
+        else:
+            client(target).drop_namespace(("a",))
+        again = take(config, run_id=first.run_id)
+        assert (again.exit_code, again.counts("apply")) == (0, {"applied": 1, "skipped": 0}), again.verdict
+        assert tree(target) == {("a",): {"k": "1"}}
+    assert take(config, run_id=first.run_id).counts("apply")["applied"] == 0
+    kept = Workspace(spark, config.workspace).read("ledger", run_id=first.run_id)
+    assert kept.where("event = 'applied'").count() == 3
 
 
 @pytest.mark.proves("exit-5")

@@ -88,21 +88,36 @@ class CatalogObject:
 
 
 def printable(row: CatalogObject) -> CatalogObject:
-    """`row` itself, or, where a lone surrogate hides in it, an error row under the escaped name.
+    """`row` itself, or, where it holds what no table can, an error row under its (escaped) name.
 
-    Spark would silently write U+FFFD for it, which is another name.
+    For a lone surrogate, Spark would silently write U+FFFD, which is another name.
     """
-    where = _surrogate_in(row)
-    if where is None:
+    unfit = _unfit(row)
+    if unfit is None:
         return row
     return CatalogObject(
         object=row.object,
         levels=tuple(map(escape_surrogates, row.levels)),
         name=None if row.name is None else escape_surrogates(row.name),
         status=Status.UNREADABLE,
-        error=f"{where} holds a lone surrogate, which no UTF-8 text can carry; shown escaped here",
+        error=unfit,
         format=None if row.format is None else escape_surrogates(row.format),
     )
+
+
+def _unfit(row: CatalogObject) -> str | None:
+    """What of `row` no table can hold, or None."""
+    for part in ("version", "row_count"):
+        number = getattr(row, part)
+        if number is not None and not -_WIDEST <= number < _WIDEST:
+            return f"its {part} has more than 64 bits"
+    if any(name is None or kind is None for name, kind in row.columns or ()):
+        return "a column has no name, or no type"
+    where = _surrogate_in(row)
+    return where and f"{where} holds a lone surrogate, which no UTF-8 text can carry; shown escaped here"
+
+
+_WIDEST = 2**63
 
 
 def _surrogate_in(row: CatalogObject) -> str | None:

@@ -93,9 +93,9 @@ class ReportFacts:
     outcome: RunOutcome
     started_at: datetime
     """UTC."""
+    catalogs: tuple[CatalogFacts, ...] = ()
     actors: tuple[Actor, ...] = ()
     """Who took the run through its stages."""
-    catalogs: tuple[CatalogFacts, ...] = ()
     configuration: Mapping[str, str] = field(default_factory=dict)
     """What the reader has to know of it, by the name of its key, in the order to show; no secrets."""
     configuration_changed: bool | None = None

@@ -101,13 +101,25 @@ class RunContext:
         return self.frame("differences", lambda: self.workspace.read("differences", run_id=self.run_id))
 
     def ledger(self) -> DataFrame:
-        """What this run did so far, out of its journals (`schemas.LEDGER_FIELDS`)."""
-        return self.frame("ledger", lambda: read_journal(self.spark, self.journals))
+        """What this run did of its plan so far, out of that plan's journal (`schemas.LEDGER_FIELDS`).
+
+        What an earlier plan of the run did is in the inventory that this one stands on, and may be undone since.
+        """
+        return self.frame("ledger", lambda: read_journal(self.spark, self.journals, self.journal))
+
+    def whole_ledger(self) -> DataFrame:
+        """What this run did so far, of whichever plan (`schemas.LEDGER_FIELDS`)."""
+        return read_journal(self.spark, self.journals)
 
     @property
     def journals(self) -> Path:
-        """The folder of this run's journals."""
+        """The folder of this run's journals, one for each plan that was applied."""
         return self.workspace.folder("journal", self.run_id)
+
+    @property
+    def journal(self) -> str:
+        """The name of the journal of the run's plan."""
+        return f"plan-{self.facts('plan').get('number', 0)}"
 
     @property
     def is_empty(self) -> bool:
@@ -196,6 +208,19 @@ class RunContext:
         configured = replace(self.check_context, separator_before=None)
         parts = _canonical((configured, self.wanted_settings, self.config.strategy))
         return hashlib.sha256(parts.encode("utf-8", "backslashreplace")).hexdigest()
+
+    @property
+    def standing_on(self) -> dict[str, Any]:
+        """What a check, and a plan, stand on: the names as configured, and the listings of every catalog."""
+        listings = {name: facts.get("listing") for name, facts in self.facts("inventory").items()}
+        return {"naming": self.naming_hash, "listings": listings}
+
+    def moved_since(self, stage: str) -> str | None:
+        """What became another since `stage` of this run, in words; None where it still stands."""
+        then, now = self.demand(stage), self.standing_on
+        if then.get("naming") != now["naming"]:
+            return "the configuration changed"
+        return "the catalogs were read again" if then.get("listings") != now["listings"] else None
 
     # ---- what stages leave for each other
 

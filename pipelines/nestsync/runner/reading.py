@@ -121,16 +121,14 @@ def checked(context: RunContext) -> dict[str, int]:
             counts = _counted(context, findings)
             for each in stored:
                 each.result()
-    listings = {name: facts.get("listing") for name, facts in known.items()}
     ranking = _ranking(context)
     context.note(
         "check",
         counts=counts,
-        naming=context.naming_hash,
         separators=ranking,
         matrix=matrix,
-        listings=listings,
         mapped=True,
+        **context.standing_on,
     )
     return counts
 

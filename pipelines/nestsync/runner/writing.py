@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 
 from nestsync.commands import command
 from nestsync.core.plan import ActionKind, Strategy
-from nestsync.errors import BlockingFindings, ConfigurationError, NotConfirmed, PlanOutdated
+from nestsync.errors import BlockingFindings, ConfigurationError, NestsyncError, NotConfirmed, PlanOutdated
 from nestsync.runner.context import RunContext
 from nestsync.runner.reading import found
 from nestsync.stages.apply import WRITES, ApplyResult, ApplySettings, apply
@@ -21,12 +21,7 @@ from nestsync.stages.verify import verify
 def planned(context: RunContext) -> dict[str, int]:
     """Compare the wanted tree with the target's inventory; what is left to do is the plan."""
     _demand_target(context)
-    if context.demand("check")["naming"] != context.naming_hash:
-        raise ConfigurationError(
-            f"the configuration changed since run {context.run_id} was checked",
-            where=str(context.config.path),
-            hint=command("check", context.config.path, context.run_id),
-        )
+    _refuse_moved(context, "check", ConfigurationError)
     if "wanted" not in context.frames:
         found(context)
     actions, differences = plan(context.frames["wanted"], context.target_namespaces(), _strategy(context))
@@ -39,7 +34,9 @@ def planned(context: RunContext) -> dict[str, int]:
         context.keep("findings", context.findings().unionByName(differences))
     counts = _by_kind(actions)
     write_plan_files(actions, context.workspace.folder("plans", context.run_id))
-    context.note("plan", counts=counts, hash=plan_hash(actions))
+    number = len(list(context.journals.glob("*.jsonl")))  # what was applied of earlier plans is done with
+    context.note("plan", counts=counts, hash=plan_hash(actions), number=number, **context.standing_on)
+    context.drop("ledger")
     return counts | ({"left different": left_alone} if left_alone else {})
 
 
@@ -52,16 +49,11 @@ def applied(context: RunContext) -> dict[str, int]:
     """Write what the plan says, if nothing stands in the way and somebody agrees.
 
     Raises `BlockingFindings`, `PlanOutdated` (edited, drift, or another configuration), `NotConfirmed`, `LeaseHeld`,
-    `CatalogUnreachable`, `ActionsFailed`.
+    `CatalogUnreachable`, `ActionsFailed`. An inventory that was read again needs another check, and another plan.
     """
     facts = context.demand("plan")
     _refuse_blocking(context)
-    if context.demand("check")["naming"] != context.naming_hash:
-        raise PlanOutdated(
-            f"the configuration changed since run {context.run_id} was planned",
-            where=str(context.config.path),
-            hint=command("check", context.config.path, context.run_id),
-        )
+    _refuse_moved(context, "plan", PlanOutdated)
     actions = context.actions()
     folder = context.workspace.folder("plans", context.run_id)
     check_unedited(actions, folder, facts["hash"])
@@ -84,7 +76,7 @@ def _write(context: RunContext, planned_counts: dict[str, int]) -> ApplyResult:
     writer = context.open_writer()
     settings = ApplySettings(_strategy(context), context.config.apply.concurrency)
     try:
-        with Journal(context.journals, "driver") as journal:
+        with Journal(context.journals, context.journal) as journal:
             return apply(
                 context.actions(),
                 context.ledger(),
@@ -96,7 +88,7 @@ def _write(context: RunContext, planned_counts: dict[str, int]) -> ApplyResult:
     finally:
         writer.close()
         context.drop("ledger")
-        context.workspace.replace("ledger", context.ledger(), run_id=context.run_id)
+        context.workspace.replace("ledger", context.whole_ledger(), run_id=context.run_id)
 
 
 def _remember_separator(context: RunContext) -> None:
@@ -104,6 +96,17 @@ def _remember_separator(context: RunContext) -> None:
     said, known = context.config.separator, context.workspace.separator_of(context.target.name)
     if said.value is not None and known in (None, said.replaces):
         context.workspace.remember_separator(context.target.name, said.value)
+
+
+def _refuse_moved(context: RunContext, stage: str, kind: type[NestsyncError]) -> None:
+    """What comes after `stage` is held to what that stage saw; names that nobody checked are not written."""
+    moved = context.moved_since(stage)
+    if moved is not None:
+        raise kind(
+            f"{moved} since run {context.run_id} was {'checked' if stage == 'check' else 'planned'}",
+            where=str(context.config.path),
+            hint=f"{command('check', context.config.path, context.run_id)}, and what follows it",
+        )
 
 
 def _refuse_blocking(context: RunContext) -> None:

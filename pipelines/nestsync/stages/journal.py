@@ -135,16 +135,18 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def read_journal(spark: SparkSession, folder: Path) -> DataFrame:
-    """Every whole line of the journals in `folder`, as `schemas.LEDGER_FIELDS`; empty where there is none.
+def read_journal(spark: SparkSession, folder: Path, writer: str = "*") -> DataFrame:
+    """Every whole line of the journals in `folder`, or of the one of `writer`, as `schemas.LEDGER_FIELDS`.
 
+    Empty where there is none.
     The folder is read by the executors: they have to see it as the driver does.
     """
     declared = contract(*LEDGER_FIELDS)
-    if not any(folder.glob("*.jsonl")):
+    name = f"{writer}.jsonl"
+    if not any(folder.glob(name)):
         return spark.createDataFrame([], declared)
     fields = [StructField(f.name, StringType() if f.name == "at" else f.dataType) for f in declared]
-    lines = spark.read.option("lineSep", "\n").text(_literal_path(folder))
+    lines = spark.read.option("lineSep", "\n").text(f"{_literal_path(folder)}/{name}")
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _TORN}
     entry = F.from_json("value", StructType([*fields, StructField(_TORN, StringType())]), options).alias("entry")
     # The one line that can be malformed is one that a dying process tore: it never became an entry.

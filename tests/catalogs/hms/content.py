@@ -79,6 +79,7 @@ FORMATS = (
     TableCase("iceberg", "iceberg", parameters={"table_type": "ICEBERG", "format-version": "2"}, version=2),
     TableCase("iceberg_lower", "iceberg", parameters={"table_type": "iceberg"}),
     TableCase("iceberg_managed", "iceberg", "MANAGED_TABLE", {"table_type": "ICEBERG", "format-version": "x"}),
+    TableCase("iceberg_odd", "iceberg", parameters={"table_type": "ICEBERG", "format-version": "9" * 20}),
     TableCase("lance", "lance", parameters={"table_type": "lance"}),
     TableCase("lance_upper", "lance", parameters={"table_type": "LANCE", "managed_by": "storage"}),
     TableCase("lance_managed", "hive", "MANAGED_TABLE", {"table_type": "lance"}),

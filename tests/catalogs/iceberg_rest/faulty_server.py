@@ -13,13 +13,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BufferedIOBase
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer. `cut`: close the connection after so many bytes; `drip`: a byte every so many seconds."""
+    """One answer.
+
+    `cut`: close the connection after so many bytes; `drip`: a byte every so many seconds, `drip_head`: of a header.
+    """
 
     status: int = 200
     body: bytes = b""
@@ -27,6 +31,7 @@ class Reply:
     delay: float = 0.0
     cut: int | None = None
     drip: float | None = None
+    drip_head: float | None = None
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,12 @@ def namespace(*levels: str, **properties: str) -> Reply:
 def members(levels: Sequence[str], *names: str, token: str | None = None) -> Reply:
     entries = [{"namespace": list(levels), "name": name} for name in names]
     return reply({"identifiers": entries, "next-page-token": token})
+
+
+def _drip(file: BufferedIOBase, content: bytes, seconds: float) -> None:
+    for byte in content:
+        file.write(bytes([byte]))
+        time.sleep(seconds)
 
 
 class FaultyServer:
@@ -142,17 +153,19 @@ class FaultyServer:
 
             def send_reply(self, answer: Reply) -> None:
                 time.sleep(answer.delay)
+                if answer.drip_head is not None:
+                    _drip(self.wfile, b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 100, answer.drip_head)
+                    self.close_connection = True
+                    return
                 self.send_response(answer.status)
                 for name, value in answer.headers.items():
                     self.send_header(name, value)
                 self.send_header("Content-Length", str(len(answer.body)))
                 self.end_headers()
                 if answer.drip is not None:
-                    for byte in answer.body:
-                        self.wfile.write(bytes([byte]))
-                        time.sleep(answer.drip)
+                    _drip(self.wfile, answer.body, answer.drip)
                     return
-                self.wfile.write(answer.body if answer.cut is None else answer.body[: answer.cut])
+                self.wfile.write(answer.body[: answer.cut])
                 if answer.cut is not None:
                     self.close_connection = True
 

@@ -97,6 +97,8 @@ def test_the_current_schema_is_the_one_that_is_read() -> None:
     [
         ({"format-version": None}, "no format-version"),
         ({"format-version": True}, "no format-version"),
+        ({"format-version": 0}, "no format-version"),
+        ({"format-version": 10**20}, "no format-version"),
         ({"location": 5}, "the location is no text"),
         ({"schemas": []}, "no current schema"),
         ({"schemas": [5]}, "no current schema"),
@@ -126,6 +128,7 @@ def test_an_answer_without_metadata_is_malformed(content: Any) -> None:
         ({"namespaces": None}, "holds no list of namespaces"),
         ({"namespaces": {}}, "holds no list of namespaces"),
         ({"namespaces": [], "next-page-token": 5}, "the next-page-token is no text"),
+        ({"namespaces": [], "next-page-token": "\ud800"}, "the next-page-token is no text"),
     ],
 )
 def test_a_page_of_another_shape_is_malformed(content: Any, said: str) -> None:

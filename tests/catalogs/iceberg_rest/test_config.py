@@ -183,7 +183,15 @@ def test_levels_go_out_encoded_once_to_the_byte(
         ({"defaults": {"prefix": 5}}, "the defaults hold a value that is no text, under 'prefix'"),
         ({"overrides": []}, "the overrides are no object"),
         ({"overrides": {"uri": "nowhere"}}, "the server overrides its uri with 'nowhere', which is no address"),
+        *(
+            ({"overrides": {"uri": address}}, f"the server overrides its uri with {address!r}, which is no address")
+            for address in ("http://[::1", "http://h:99999", "http://h:port", "http://a b:1", "http://h?x=y")
+        ),
         ({"overrides": {"namespace-separator": ""}}, "the server advertises the separator ''"),
+        *(
+            ({"overrides": {key: "http://\ud800"}}, f"the overrides hold a lone surrogate under {key!r}")
+            for key in ("uri", "prefix", "namespace-separator")
+        ),
     ],
 )
 def test_a_configuration_that_makes_no_sense_is_unreachable(

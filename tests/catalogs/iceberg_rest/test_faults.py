@@ -42,7 +42,9 @@ TOO_DEEP = Reply(200, b"[" * 200_000)
 
 def patience(fault: Reply) -> float:
     """The read time-out to meet `fault` with: short only where it is about time, for the machine may be busy."""
-    return {id(SLOW): 1.0, id(DRIPPING): 0.1}.get(id(fault), 10.0)
+    if fault is SLOW:
+        return 1.0
+    return 10.0 if fault.drip is None and fault.drip_head is None else 0.1
 
 
 def redirect(location: str, status: int = 302) -> Reply:
@@ -69,6 +71,9 @@ FAULTS = [
     pytest.param(CUT, "the connection failed", id="dies half way"),
     pytest.param(SLOW, "no answer within 1 s, in 2 attempts", id="slow"),
     pytest.param(DRIPPING, "the answer was not complete within ", id="a byte now and then"),
+    pytest.param(Reply(drip_head=0.05), "the answer was not complete within ", id="a byte of a header now and then"),
+    pytest.param(redirect("http://h:99999/x"), "which is no address (Port out of range", id="redirect to no port"),
+    pytest.param(redirect("http://[::1/x"), "the answer cannot be used", id="redirect to no address"),
     pytest.param(redirect("/elsewhere"), "answered 404", id="redirect to nothing"),
     pytest.param(redirect(""), "is redirected in a loop", id="redirect to itself"),
     pytest.param(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,8 @@ from nestsync.core.identifiers import Levels
 if TYPE_CHECKING:
     from hmsclient.genthrift.hive_metastore import ttypes
 
+_FORMAT_VERSION = re.compile(r"[0-9]{1,9}")
+"""A parameter may hold anything; what is longer is no version of a format."""
 _VIEWS = frozenset({"VIRTUAL_VIEW", "MATERIALIZED_VIEW"})
 
 _KNOWN_STORAGE = ("iceberg", "hudi", "hoodie", "delta", "lance", "kudu", "hbase", "jdbc", "druid", "kafka")
@@ -93,4 +96,4 @@ def _storage_classes(table: ttypes.Table) -> str:
 
 def _format_version(parameters: Mapping[str, str]) -> int | None:
     text = parameters.get("format-version", "")
-    return int(text) if text.isascii() and text.isdigit() else None
+    return int(text) if _FORMAT_VERSION.fullmatch(text) else None

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from nestsync.core.identifiers import Levels
+from nestsync.core.identifiers import Levels, lone_surrogate
 
 
 class Malformed(ValueError):
@@ -33,7 +33,7 @@ def page(content: Any, key: str) -> tuple[list[Any], str | None]:
     if not isinstance(entries, list):
         raise Malformed(f"the answer holds no list of {key}")
     token = content.get("next-page-token")
-    if token is not None and not isinstance(token, str):
+    if token is not None and (not isinstance(token, str) or lone_surrogate(token) is not None):
         raise Malformed("the next-page-token is no text")
     return entries, token or None
 
@@ -126,6 +126,9 @@ def view_metadata(content: Any) -> Metadata:
     return _described(metadata, version.get("schema-id"))
 
 
+_MANY_VERSIONS = 1000
+
+
 def _metadata(content: Any) -> dict[str, Any]:
     metadata = content.get("metadata") if isinstance(content, dict) else None
     if not isinstance(metadata, dict):
@@ -135,7 +138,7 @@ def _metadata(content: Any) -> dict[str, Any]:
 
 def _described(metadata: Mapping[str, Any], schema_id: Any) -> Metadata:
     version, location = metadata.get("format-version"), metadata.get("location")
-    if not isinstance(version, int) or isinstance(version, bool):
+    if not isinstance(version, int) or isinstance(version, bool) or not 0 < version < _MANY_VERSIONS:
         raise Malformed("the metadata holds no format-version")
     if location is not None and not isinstance(location, str):
         raise Malformed("the location is no text")

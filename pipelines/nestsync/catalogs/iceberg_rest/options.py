@@ -14,6 +14,7 @@ def _token_endpoint(text: str) -> str:
     try:
         parts = urlsplit(text)
         odd = parts.port == 0 or any(character.isspace() for character in parts.netloc)
+        (parts.hostname or "").encode("idna" if not (parts.hostname or "").isascii() else "ascii")
     except ValueError as error:
         raise ValueError(f"it is no address ({error}); write http://host:port or https://host") from error
     if odd:
@@ -25,7 +26,8 @@ def _token_endpoint(text: str) -> str:
     return text
 
 
-def _catalog_address(text: str) -> str:
+def catalog_address(text: str) -> str:
+    """`text` without slashes at its end. Raises `ValueError` where it is no address that ``/v1`` can follow."""
     if "?" in text or "#" in text:
         raise ValueError("it must end before any '?' or '#'")
     return _token_endpoint(text).rstrip("/")
@@ -36,7 +38,7 @@ class IcebergRestOptions(CatalogOptions):
 
     model_config = ConfigDict(hide_input_in_errors=True)  # an address that is refused may hold a password
 
-    uri: Annotated[str, AfterValidator(_catalog_address)] = Field(
+    uri: Annotated[str, AfterValidator(catalog_address)] = Field(
         description="The address of the catalog, up to and without `/v1`; must start with `http://` or `https://`."
     )
     warehouse: str | None = Field(default=None, description="The warehouse to ask `/v1/config` for.")

@@ -9,10 +9,10 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from nestsync.catalogs.iceberg_rest.answers import Malformed, text_map
-from nestsync.catalogs.iceberg_rest.options import IcebergRestOptions
+from nestsync.catalogs.iceberg_rest.options import IcebergRestOptions, catalog_address
 from nestsync.core.dialects import Dialect, dialect
 from nestsync.core.errors import NestsyncError
-from nestsync.core.identifiers import Levels
+from nestsync.core.identifiers import Levels, lone_surrogate
 
 DEFAULT_SEPARATOR = "\x1f"
 _LIST_VIEWS = "GET /v1/{prefix}/namespaces/{namespace}/views"
@@ -123,14 +123,18 @@ def _settings(content: Any, what: str) -> dict[str, str]:
     """The settings that matter here, from one part of the answer; null is none, and others may hold anything."""
     if not isinstance(content, dict | None):
         raise Malformed(f"the {what} are no object")
-    return text_map({key: value for key, value in (content or {}).items() if key in _USED and value is not None}, what)
+    used = {key: value for key, value in (content or {}).items() if key in _USED and value is not None}
+    for key, value in text_map(used, what).items():
+        if lone_surrogate(value) is not None:
+            raise Malformed(f"the {what} hold a lone surrogate under {key!r}, which no address can carry")
+    return used
 
 
 def _base(address: str) -> str:
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-        raise Malformed(f"the server overrides its uri with {address!r}, which is no address")
-    return address.rstrip("/")
+    try:
+        return catalog_address(address)
+    except ValueError as error:
+        raise Malformed(f"the server overrides its uri with {address!r}, which is no address ({error})") from error
 
 
 def _separator(settings: Mapping[str, str]) -> str:

@@ -15,8 +15,8 @@ from urllib.parse import urljoin, urlsplit
 
 import requests
 import urllib3
-from requests.adapters import HTTPAdapter
 
+from nestsync.catalogs.iceberg_rest.patience import HEADS, HeadTooSlow, PatientAdapter
 from nestsync.errors import ObjectError
 
 RETRIED_STATUSES = frozenset({429, 502, 503, 504})
@@ -103,7 +103,7 @@ class Transport:
         verify: bool | str,
     ) -> None:
         self._timeout = (connect_timeout, read_timeout)
-        self._longest_answer = 10 * read_timeout
+        self._longest_answer = HEADS * read_timeout
         self._max_retries = max_retries
         self._connections = connections
         self._verify = verify
@@ -112,7 +112,7 @@ class Transport:
     def _new_session(self) -> requests.Session:
         session = requests.Session()
         session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=()))
-        adapter = HTTPAdapter(pool_connections=2, pool_maxsize=self._connections, pool_block=True, max_retries=0)
+        adapter = PatientAdapter(pool_connections=2, pool_maxsize=self._connections, pool_block=True, max_retries=0)
         session.mount("http://", adapter)
         session.mount("https://", adapter)
         return session
@@ -161,9 +161,10 @@ class Transport:
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     def _send_once(self, request: Request, url: str) -> Answer:
-        prepared = requests.Request(request.method, url, headers=dict(request.headers), data=request.body).prepare()
-        prepared.url = url
         try:
+            asked = requests.Request(request.method, url, headers=dict(request.headers), data=request.body)
+            prepared = asked.prepare()
+            prepared.url = url
             settings = self._session.merge_environment_settings(url, {}, True, self._verify, None)
             response = self._session.send(prepared, timeout=self._timeout, allow_redirects=False, **settings)
             with response:
@@ -174,10 +175,16 @@ class Transport:
             raise _Unanswered(f"no connection within {self._timeout[0]:g} s", arrived=False) from error
         except (requests.exceptions.ReadTimeout, urllib3.exceptions.ReadTimeoutError) as error:
             raise _Unanswered(f"no answer within {self._timeout[1]:g} s") from error
-        except (requests.exceptions.InvalidURL, requests.exceptions.InvalidHeader) as error:
+        except (requests.exceptions.InvalidURL, requests.exceptions.InvalidHeader, UnicodeError) as error:
             raise _Unanswered(f"cannot be sent ({_cause(error)})", again=False, arrived=False) from error
+        except ValueError as error:  # of a redirect: requests looks at its address, also where it is not to follow
+            raise _Unanswered(f"the answer cannot be used ({error})", again=False) from error
         except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-            arrived = not isinstance(_innermost(error), urllib3.exceptions.NewConnectionError)
+            inner = _innermost(error)
+            if isinstance(inner, HeadTooSlow):
+                reason = f"the answer was not complete within {self._longest_answer:g} s"
+                raise _Unanswered(reason, again=False) from error
+            arrived = not isinstance(inner, urllib3.exceptions.NewConnectionError)
             raise _Unanswered(f"the connection failed ({_cause(error)})", arrived=arrived) from error
 
     def _body(self, raw: Any) -> bytes:
@@ -232,11 +239,17 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _redirected(request: Request, url: str, answer: Answer) -> str:
-    target = urljoin(url, answer.headers.get("Location", ""))
-    here, there = urlsplit(url), urlsplit(target)
+    said = answer.headers.get("Location", "")
+    try:
+        target = urljoin(url, said)
+        here, there = urlsplit(url), urlsplit(target)
+        port = there.port
+    except ValueError as error:
+        reason = f"answered {answer.status}, a redirect to {said[:200]!r}, which is no address ({error})"
+        raise request_failed(request.label, reason, answer.status) from error
     upgraded = here.hostname == there.hostname and (here.scheme, there.scheme) == ("http", "https")
     if (here.scheme, here.netloc) != (there.scheme, there.netloc) and not upgraded:
-        place = f"{there.scheme}://{there.hostname}" + (f":{there.port}" if there.port else "")
+        place = f"{there.scheme}://{there.hostname}" + (f":{port}" if port else "")
         reason = f"answered {answer.status}, a redirect to another address, {place}, where no credentials are sent"
         raise request_failed(request.label, reason, answer.status)
     return target
@@ -254,7 +267,8 @@ def _cause(error: BaseException) -> str:
 def _innermost(error: BaseException) -> BaseException:
     """What is behind `error`, which libraries wrap in errors of their own."""
     while True:
-        inner = getattr(error, "reason", None) or next(iter(error.args), None)
-        if not isinstance(inner, BaseException):
+        wrapped = (getattr(error, "reason", None), *error.args)
+        inner = next((each for each in wrapped if isinstance(each, BaseException)), None)
+        if inner is None:
             return error
         error = inner
