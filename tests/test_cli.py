@@ -151,6 +151,34 @@ def test_every_problem_of_a_configuration_has_a_line(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("workspace", ["taken", "taken/below"])
+def test_a_workspace_that_cannot_be_is_said_before_anything_starts(tmp_path: Path, workspace: str) -> None:
+    (tmp_path / "taken").touch()
+    file = tmp_path / "nestsync.yaml"
+    file.write_text(f"workspace: {workspace}\nsources: {SOURCES}\n", encoding="utf-8")
+    done = CliRunner().invoke(app, ["assess", "-c", str(file)])
+    assert done.exit_code == 2
+    assert f"workspace: {tmp_path / workspace} is no folder that can be written to" in done.stderr
+
+
+def test_a_demo_that_cannot_be_kept_says_so(tmp_path: Path) -> None:
+    (tmp_path / "taken").touch()
+    done = CliRunner().invoke(app, ["demo", "--home", str(tmp_path / "taken" / "below")])
+    assert done.exit_code == 2
+    assert "the demo cannot be kept there: Not a directory" in done.stderr
+
+
+@pytest.mark.timeout(120)
+def test_a_java_that_is_not_there_is_said_with_how_to_install_one(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [Path(sys.executable).parent / "nestsync", "assess", "-c", config_file(tmp_path)],
+        env=os.environ | {"JAVA_HOME": str(tmp_path / "nowhere")}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "Java is missing: there is no java that runs" in done.stderr
+    assert "install Java 17 or 21" in done.stderr
+
+
 def test_machines_get_one_document_for_a_failure_too(tmp_path: Path) -> None:
     done = nestsync("run", "--json", "-c", str(tmp_path / "none.yaml"))
     document = json.loads(done.stdout)

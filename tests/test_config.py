@@ -232,6 +232,9 @@ def test_an_unknown_source_is_named_with_those_that_there_are(full: Config) -> N
             "target: {uri: x, name: y, uri: z}", "line 1: the key 'uri' stands twice", id="duplicate-key-inside"
         ),
         pytest.param("on: x", "line 1: the key on is no text", id="yaml-makes-a-truth-value-of-on"),
+        pytest.param("? [a, b]\n: x", "line 1: the key a list is no text", id="a-list-for-a-key"),
+        pytest.param("? \n: x", "line 1: the key nothing is no text", id="nothing-for-a-key"),
+        pytest.param('a: "\\ud800"', "line 1: a text holds a lone surrogate", id="lone-surrogate"),
         pytest.param("a: &a [*a]\nsources: 3", "unconstructable recursive node", id="endless"),
         pytest.param("[" * 3000, "nested too deeply", id="nested-3000-deep"),
     ],

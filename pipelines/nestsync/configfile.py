@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from nestsync.core.identifiers import lone_surrogate
 from nestsync.errors import ConfigurationError
 
 Loc = Sequence[str | int]
@@ -54,6 +55,12 @@ def _entry(node: yaml.Node, step: str | int) -> tuple[int, yaml.Node] | None:
 class _Loader(yaml.SafeLoader):
     """YAML's plain data types, minus what would lose something without a word."""
 
+    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
+        if isinstance(node.value, str) and lone_surrogate(node.value) is not None:
+            line = node.start_mark.line + 1
+            raise _Refused(f"line {line}: a text holds a lone surrogate, which UTF-8 cannot carry", "write another")
+        return super().construct_scalar(node)
+
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: dict[Any, int] = {}
         for key_node, _ in node.value:
@@ -61,7 +68,10 @@ class _Loader(yaml.SafeLoader):
                 continue
             key, line = self.construct_object(key_node, deep=True), key_node.start_mark.line + 1
             if not isinstance(key, str):
-                raise _Refused(f"line {line}: the key {key_node.value} is no text", "write keys that look so in quotes")
+                said = isinstance(key_node, yaml.ScalarNode) and key_node.value
+                raise _Refused(
+                    f"line {line}: the key {said or described(key)} is no text", "write keys that look so in quotes"
+                )
             if key in seen:
                 raise _Refused(
                     f"line {line}: the key {key!r} stands twice, first in line {seen[key]}", "keep one of the two"

@@ -22,6 +22,7 @@ from nestsync import runner
 from nestsync.config import load
 from nestsync.embedded.proxy import CountingProxy
 from nestsync.embedded.sample.estate import Estate
+from nestsync.errors import ConfigurationError
 from nestsync.outcome import BrokenOff, RunOutcome
 from nestsync.session import open_session
 from nestsync.ui import Ui
@@ -65,6 +66,12 @@ def run(*, home: Path | None, reset: bool, ui: Ui) -> RunOutcome:
     place = (home or default_home()).absolute()
     if reset:
         shutil.rmtree(place, ignore_errors=True)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"the demo cannot be kept there: {error.strerror}", where=str(place), hint="name another folder with --home"
+        ) from error
     with _catalogs(place, ui) as proxies:
         results = [_take(number, demo, place, proxies, ui) for number, demo in enumerate(PASSES, 1)]
     ui.table(

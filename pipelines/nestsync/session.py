@@ -24,7 +24,7 @@ from nestsync.catalogs import register
 from nestsync.core.errors import NestsyncError
 from nestsync.errors import PrerequisiteMissing
 from nestsync.gateway import remember_lookups
-from nestsync.jars import SPARK_DELTA, fetch
+from nestsync.jars import SPARK_DELTA, fetch, java
 
 _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -109,6 +109,7 @@ def _start_jvm(settings: Mapping[str, str], log: Path | None) -> None:
         try:
             gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
         except PySparkRuntimeError as error:
+            java()  # where that is why, it says so, and how to install one
             raise PrerequisiteMissing(
                 "Spark's JVM does not start", where=str(log or "pyspark"), hint="the log says why"
             ) from error

@@ -209,6 +209,8 @@ HEADER = "source,levels,name,target_levels,target_name\n"
         pytest.param(HEADER + 'hms,"[""a""]",t,"[""b""]",\n', "leaves the table without a name", id="no target name"),
         pytest.param(HEADER + 'hms,"[""a""]",,"[""b""]",t\n', "makes a table of a namespace", id="a table"),
         pytest.param(HEADER + 'hms,"[""a""]"x,,"[""b""]",\n', "line 2: ", id="broken quotes"),
+        pytest.param(HEADER + 'hms,"[""a""]",,"[""\\ud800""]",\n', "holds a lone surrogate", id="surrogate"),
+        pytest.param(HEADER + f"hms,{'[' * 100_000},,x,\n", "is no JSON list of texts", id="nested too deeply"),
     ],
 )
 def test_a_mapping_file_that_cannot_be_meant_is_refused(text: str, says: str) -> None:

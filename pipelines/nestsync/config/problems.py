@@ -201,7 +201,7 @@ def _sentence(details: ErrorDetails, fields: Mapping[str, FieldInfo]) -> str:
             sentence = f"{given!r} does not fit{meaning}"
         case "literal_error" | "enum":
             sentence = f"must be {details['ctx']['expected']}, not {described(given)}"
-        case "string_too_short":
+        case "string_too_short" | "too_short":
             sentence = "must not be empty"
         case _ if kind in _MEANT:
             quote = "; write it in quotes" if kind == "string_type" and isinstance(given, int | float) else ""

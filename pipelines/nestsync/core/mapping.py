@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from nestsync.core.errors import NestsyncError
-from nestsync.core.identifiers import Identifier, Levels, shown
+from nestsync.core.identifiers import Identifier, Levels, lone_surrogate, shown
 
 Pattern = tuple[str, ...]
 """One glob a level (``*`` any run of characters, ``?`` one character); a last ``**`` takes further levels, or none."""
@@ -249,10 +249,12 @@ def _read_rename(row: list[str], *, line: int) -> Rename:
 def _read_levels(cell: str) -> Levels:
     try:
         levels = json.loads(cell)
-    except json.JSONDecodeError:
+    except (json.JSONDecodeError, RecursionError):
         levels = None
     if not isinstance(levels, list) or not all(isinstance(level, str) for level in levels):
-        raise MappingInvalid(f"{cell!r} is no JSON list of texts", hint='write levels as ["sales", "emea"]')
+        raise MappingInvalid(f"{cell[:200]!r} is no JSON list of texts", hint='write levels as ["sales", "emea"]')
+    if any(lone_surrogate(level) is not None for level in levels):
+        raise MappingInvalid(f"{cell[:200]!r} holds a lone surrogate, which no catalog can hold", hint="write another")
     return tuple(levels)
 
 

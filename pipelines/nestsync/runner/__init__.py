@@ -6,6 +6,7 @@ its rows in the workspace's Delta tables and its facts in the run's summary, and
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -13,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from nestsync import __version__
 from nestsync.config import Config
-from nestsync.errors import LeaseHeld, NestsyncError
+from nestsync.errors import ConfigurationError, LeaseHeld, NestsyncError
 from nestsync.history.attempts import attempt
 from nestsync.history.endings import read_ending
 from nestsync.history.retention import Retention
@@ -62,6 +63,8 @@ def run(
     if sources is not None:
         target = () if config.target is None else (config.target.name,)
         demand_configured(config, sources, [*(source.name for source in config.sources), *target])
+    if stages[0] == BEGINS:
+        _demand_workspace(config)
     if SparkSession.getActiveSession() is None:
         prepare(stages)
         ui.stage_started("spark", "starting Spark")
@@ -94,6 +97,20 @@ def run(
         raise BrokenOff(taking.so_far()) from error
     finally:
         context.release()
+
+
+def _demand_workspace(config: Config) -> None:
+    """Raise `ConfigurationError` where the workspace is no folder that can be written to, and none can be made."""
+    try:
+        config.workspace.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=config.workspace):
+            pass
+    except OSError as error:
+        raise ConfigurationError(
+            f"workspace: {config.workspace} is no folder that can be written to: {error.strerror}",
+            where=str(config.path),
+            hint="name another folder, or make room in this one",
+        ) from error
 
 
 def _prune(context: RunContext) -> None:

@@ -52,19 +52,24 @@ def _done(counts: Mapping[str, Mapping[str, int]]) -> str:
     match last:
         case "verify":
             applied = counts.get("apply", {}).get("applied", 0)
-            wrote = f"{applied:,} written and" if applied else "nothing had to be written,"
-            return f"The target is reconciled: {wrote} {of.get('verified', 0):,} namespaces verified."
+            nothing = "nothing had to be written, " if "apply" in counts else ""
+            wrote = f"{applied:,} written and " if applied else nothing
+            return f"The target is reconciled: {wrote}{_many(of.get('verified', 0), 'namespace')} verified."
         case "apply":
             return f"Applied: {of.get('applied', 0):,} written, {of.get('skipped', 0):,} skipped."
         case "plan":
             planned = sum(of.get(kind, 0) for kind in WRITES)
             return f"Planned: {planned:,} to write, {of.get('noop', 0):,} already as wanted."
         case "check":
-            return f"No blocking findings; {of.get('warning', 0):,} warnings."
+            return f"No blocking findings; {_many(of.get('warning', 0), 'warning')}."
         case "inventory":
-            return f"Read {of.get('namespaces', 0):,} namespaces and {of.get('tables', 0):,} tables."
+            return f"Read {_many(of.get('namespaces', 0), 'namespace')} and {_many(of.get('tables', 0), 'table')}."
         case _:
             return "Done."
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def not_met(failed: Iterable[ExpectationResult]) -> Iterator[str]:

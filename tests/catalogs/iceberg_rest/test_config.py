@@ -77,6 +77,22 @@ def test_options_survive_sparks_text() -> None:
     assert IcebergRestOptions.from_spark(options.to_spark()) == options
 
 
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        pytest.param({"headers": {"a b": "x"}}, "'a b' is no name of a header", id="blank-in-name"),
+        pytest.param({"headers": {"": "x"}}, "'' is no name of a header", id="no-name"),
+        pytest.param({"headers_env": {"a:b": "X"}}, "'a:b' is no name of a header", id="colon-in-secret's-name"),
+        pytest.param({"headers": {"a": " x"}}, "the header a holds what no header can", id="blank-before"),
+        pytest.param({"headers": {"a": "x\ny"}}, "the header a holds what no header can", id="line-break"),
+        pytest.param({"headers": {"a": "€"}}, "the header a holds what no header can", id="beyond-latin-1"),
+    ],
+)
+def test_a_header_that_cannot_be_sent_is_refused_by_name(option: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        IcebergRestOptions(uri="http://host", **option)
+
+
 def test_every_option_is_documented() -> None:
     assert [name for name, field in IcebergRestOptions.model_fields.items() if not field.description] == []
 

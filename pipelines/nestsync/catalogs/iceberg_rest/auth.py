@@ -10,17 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
+from nestsync.catalogs.iceberg_rest.options import header_safe
 from nestsync.catalogs.iceberg_rest.transport import Answer, Request, Transport, request_failed
 
 EARLY = 0.8
 """The part of a token's life after which a new one is fetched, so that none expires under way."""
 LONGEST_LIFE = 1e9
 """Seconds; a longer life, like one that is no number, says nothing."""
-
-
-def header_safe(text: str) -> bool:
-    """Whether `text` can stand in an HTTP header: visible ASCII and blanks, at least one character."""
-    return bool(text) and text.isascii() and text.isprintable()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from urllib.parse import quote, urlencode
 from nestsync import __version__
 from nestsync.catalogs.base import secret
 from nestsync.catalogs.iceberg_rest.answers import Malformed, error_message, error_type, page
-from nestsync.catalogs.iceberg_rest.auth import Authenticator, ClientCredentials, StaticToken, Token, header_safe
-from nestsync.catalogs.iceberg_rest.options import IcebergRestOptions
+from nestsync.catalogs.iceberg_rest.auth import Authenticator, ClientCredentials, StaticToken, Token
+from nestsync.catalogs.iceberg_rest.options import IcebergRestOptions, header_safe
 from nestsync.catalogs.iceberg_rest.server import Server, config_address, label, server_from
 from nestsync.catalogs.iceberg_rest.transport import Answer, Request, RequestFailed, Transport, request_failed
 from nestsync.core.identifiers import Levels

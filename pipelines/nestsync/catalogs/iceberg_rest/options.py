@@ -2,12 +2,41 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from nestsync.catalogs.base import CatalogOptions, PathText
+
+
+def header_safe(text: str) -> bool:
+    """Whether `text` can be the value of an HTTP header: visible ASCII and blanks, at least one character."""
+    return bool(text) and text.isascii() and text.isprintable()
+
+
+def _headers(headers: dict[str, str]) -> dict[str, str]:
+    for name, value in headers.items():
+        _header_name(name)
+        if not value.isprintable() or value != value.strip() or max(value, default="") > "\xff":
+            raise ValueError(f"the header {name} holds what no header can: visible Latin-1, without blanks around it")
+    return headers
+
+
+def _header_names(headers: dict[str, str]) -> dict[str, str]:
+    for name in headers:
+        _header_name(name)
+    return headers
+
+
+def _header_name(name: str) -> None:
+    if not _HEADER_NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name of a header: letters, digits and '-'")
+
+
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+"""RFC 9110, 5.6.2."""
 
 
 def _token_endpoint(text: str) -> str:
@@ -58,10 +87,10 @@ class IcebergRestOptions(CatalogOptions):
         default=None, description="The OAuth2 token endpoint, whole; `/v1/oauth/tokens` of the catalog by default."
     )
     scope: str = Field(default="catalog", description="The OAuth2 scope to ask for.")
-    headers: dict[str, str] = Field(
+    headers: Annotated[dict[str, str], AfterValidator(_headers)] = Field(
         default_factory=dict, repr=False, description="Further HTTP headers, sent with each request to the catalog."
     )
-    headers_env: dict[str, str] = Field(
+    headers_env: Annotated[dict[str, str], AfterValidator(_header_names)] = Field(
         default_factory=dict,
         description="Further HTTP headers whose values are secret: header name to name of an environment variable.",
     )
