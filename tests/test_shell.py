@@ -95,6 +95,19 @@ def test_machines_get_one_document_whatever_else_is_printed(capfd: pytest.Captur
         assert said in captured.err
 
 
+def test_machines_get_the_error_that_ended_a_stage(capfd: pytest.CaptureFixture[str]) -> None:
+    moved = errors.PlanOutdated("it moved", where="target", hint="run again")
+
+    assert ended(lambda _ui, _confirm: outcome(6, failed=moved), Manner(json=True)) == 6
+    assert json.loads(capfd.readouterr().out)["error"] == {
+        "code": "plan-outdated",
+        "what": "it moved",
+        "where": "target",
+        "hint": "run again",
+        "problems": [],
+    }
+
+
 def test_a_scheduler_gets_the_document_in_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

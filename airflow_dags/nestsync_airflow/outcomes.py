@@ -120,7 +120,8 @@ class Outcome:
         return f"nestsync {command} ended with exit {self.exit_code} ({meaning}).\n{self._details(last_line)}"
 
     def _details(self, last_line: str) -> str:
-        error = self.said.get("error") or {}
+        # Of a run that came half way, the verdict tells what was done, and why it stopped.
+        error = {} if self.exit_code == PARTLY else self.said.get("error") or {}
         where = f"{error['where']}: " if error.get("where") else ""
         problems = error.get("problems") or []
         lines = [f"{where}{error['what']}"] if error.get("what") else []

@@ -34,6 +34,8 @@ class RunOutcome:
     plan_hash: str | None = None
     error: NestsyncError | None = None
     """What stopped the run before there was anything to report on."""
+    failed: NestsyncError | None = None
+    """What ended a stage of it, where there was something to report on."""
 
     def counts(self, stage: str) -> dict[str, int]:
         """What `stage` counted, summed over its rows; empty where it did not run."""

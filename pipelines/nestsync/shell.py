@@ -144,7 +144,9 @@ def _confirmation(manner: Manner, ui: Ui) -> Confirm:
 
 
 def _show(outcome: RunOutcome | Answer, command: str, manner: Manner) -> None:
-    document = {"command": command, "exit_code": 0} | outcome.as_json() | {"error": None}
+    failed = outcome.failed if isinstance(outcome, RunOutcome) else None
+    error = None if failed is None else Failure.of(failed).as_json()
+    document = {"command": command, "exit_code": 0} | outcome.as_json() | {"error": error}
     _leave(document)
     with _reader_may_leave():
         if manner.json:
@@ -218,6 +220,11 @@ class Failure:
         problems = getattr(error, "problems", ())
         return cls(error.exit_code, error.code, error.what, error.where, error.hint, problems)
 
+    def as_json(self) -> dict[str, Any]:
+        """What ``error`` of the document holds."""
+        told = {"code": self.code, "what": self.what, "where": self.where, "hint": self.hint}
+        return told | {"problems": list(self.problems)}
+
 
 def leave_mistake(command: str, what: str, *, json: bool) -> None:
     """Leave the document of a command line that cannot be understood, and where `json`, print it."""
@@ -227,8 +234,7 @@ def leave_mistake(command: str, what: str, *, json: bool) -> None:
 
 def _show_failure(failure: Failure, told: RunOutcome, manner: Manner, *, stay_silent: bool) -> None:
     """Show `failure`; `told` is how far the command came."""
-    error = {"code": failure.code, "what": failure.what, "where": failure.where, "hint": failure.hint}
-    document = told.as_json() | {"error": error | {"problems": list(failure.problems)}}
+    document = told.as_json() | {"error": failure.as_json()}
     _leave(document)
     if manner.json:
         with _reader_may_leave():

@@ -131,3 +131,12 @@ def test_what_the_inventory_lacks_comes_before_the_check() -> None:
         exit_code=0, run_id="r1", config="c.yaml", stages=stages(**READ), separators=[], unread=["lake", "target"]
     )
     assert said == ("nestsync inventory -c c.yaml --run-id r1 --source lake --source target",)
+
+
+@pytest.mark.parametrize(("before", "suggested"), [(";", False), ("|", True)])
+def test_a_separator_is_not_suggested_beside_the_way_back_to_it(before: str, suggested: bool) -> None:
+    given = {"run_id": "r1", "config": "c.yaml", "stages": stages(**CHECKED), "separators": SEPARATORS}
+    steps = next_steps(exit_code=3, enabled_with=before, **given)  # type: ignore[arg-type]
+    assert steps[0].startswith(f"set separator.value back to {before!r}")
+    assert any(step.startswith("set separator.value to ';'") for step in steps) is suggested
+    assert steps[-1] == "nestsync run -c c.yaml"

@@ -123,7 +123,7 @@ _WIDEST = 2**63
 def _surrogate_in(row: CatalogObject) -> str | None:
     named = [(f"level {i}", level) for i, level in enumerate(row.levels)]
     named += [(part, getattr(row, part)) for part in ("name", "owner", "comment", "location", "error", "format")]
-    named += [(f"property {escape_surrogates(key)!r}", key + value) for key, value in row.properties.items()]
+    named += [(f"property {key!r}", key + value) for key, value in row.properties.items()]
     named += [("a column", column + kind) for column, kind in row.columns or ()]
     return next((what for what, text in named if text is not None and lone_surrogate(text) is not None), None)
 

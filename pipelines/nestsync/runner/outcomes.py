@@ -103,7 +103,9 @@ def next_steps(
         )
     if exit_code == 3:
         kept = () if enabled_with is None else (_keep(enabled_with),)
-        return (*kept, *_suggestions(separators), command("run", config))
+        suggested = [row["separator"] for row in separators if row["suggested"]]
+        free = () if kept and suggested == [enabled_with] else _suggestions(separators)
+        return (*kept, *free, command("run", config))
     again = {4: command("apply", config, run_id), 6: command("run", config)}
     if exit_code in again:
         return (again[exit_code],)

@@ -57,6 +57,7 @@ class Pass:
         self.exit_code = 0
         self.report: Path | None = None
         self.stopped: NestsyncError | None = None
+        self.failed: NestsyncError | None = None
         self.settled: RunOutcome | None = None
         """What the report says that the run ended with; from then on, nothing else does."""
 
@@ -98,6 +99,7 @@ class Pass:
                 counts = self._do(stage)
         except NestsyncError as error:
             self.exit_code = max(self.exit_code, self._code_of(error))
+            self.failed = error
             if stage == BEGINS or not self.context.facts(BEGINS):
                 self.stopped = error
             return
@@ -188,7 +190,7 @@ class Pass:
     def _outcome(self) -> RunOutcome:
         context = self.context
         if self.settled is not None:
-            return replace(self.settled, stages=tuple(self.outcomes), report=self.report)
+            return replace(self.settled, stages=tuple(self.outcomes), report=self.report, failed=self.failed)
         return RunOutcome(
             run_id=context.run_id,
             command=context.command,
@@ -199,6 +201,7 @@ class Pass:
             report=self.report,
             plan_hash=context.facts("plan").get("hash"),
             error=self.stopped,
+            failed=self.failed,
         )
 
     def _next_steps(self, stages: Sequence[StageOutcome], exit_code: int) -> tuple[str, ...]:
