@@ -405,6 +405,11 @@ def test_another_encoding(tmp_path: Path) -> None:
             MINIMAL + "source_order: [other]", ["source_order[0]: there is no source called 'other'"], id="source-order"
         ),
         pytest.param(
+            MINIMAL + "source_order: [prod, prod]",
+            ["source_order[1]: 'prod' has its place in the order already; name it once"],
+            id="source-order-twice",
+        ),
+        pytest.param(
             MINIMAL + "severities: {missing-parnt: blocking}",
             ["severities.missing-parnt: there is no rule called 'missing-parnt'; did you mean 'missing-parent'?"],
             id="rule-misspelt",

@@ -5,7 +5,6 @@ Nothing heavy is imported before a command needs it: help, completion and mistak
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from nestsync import __version__
+from nestsync import __version__, signals
 from nestsync.completion import complete_run_ids, complete_sources
 from nestsync.errors import EXIT_CODES
 from nestsync.names import commands as names
@@ -262,14 +261,8 @@ def _stages(
 
 def main(arguments: Sequence[str] | None = None, *, program: str = "nestsync") -> None:
     """Run the command line and end the process with its exit code."""
-    signal.signal(signal.SIGTERM, _terminated)
-    app(args=None if arguments is None else list(arguments), prog_name=program)
-
-
-def _terminated(number: int, _frame: object) -> None:
-    """Answer a scheduler as Ctrl-C is answered: leases are given back and servers stopped, which no second one ends."""
-    signal.signal(number, signal.SIG_IGN)
-    sys.exit(128 + number)
+    with signals.answered():
+        app(args=None if arguments is None else list(arguments), prog_name=program)
 
 
 def job(command: str) -> None:

@@ -16,6 +16,7 @@ from typing import Any, NoReturn, Protocol, TextIO
 
 import typer
 
+from nestsync import signals
 from nestsync.configfile import workspace_of
 from nestsync.errors import NestsyncError, UsageMistake, one_line
 from nestsync.outcome import BrokenOff, RunOutcome
@@ -66,6 +67,7 @@ def carry_out(command: str, manner: Manner, work: Work, *, config_file: Path | N
         with closing(ui), _standard_output_kept(manner.json):
             outcome = work(ui, _confirmation(manner, ui))
     except BaseException as error:  # a signal, too, ends in a message and one document
+        signals.heard()
         came, cause = _broken_off(error, command)
         failure = _failure(cause, command, manner, config_file)
         told = replace(came, exit_code=failure.exit_code, verdict=failure.what)
@@ -92,7 +94,7 @@ def _failure(error: BaseException, command: str, manner: Manner, config_file: Pa
     ended = _ended_by(error)
     if isinstance(ended, KeyboardInterrupt):
         return Failure(INTERRUPTED, "interrupted", "interrupted")
-    if isinstance(ended, SystemExit):  # how `cli.main` answers a signal
+    if isinstance(ended, SystemExit):  # how `signals` answers one
         return Failure(ended.code if isinstance(ended.code, int) else 1, "terminated", "ended by a signal")
     if isinstance(error, NestsyncError):
         return Failure.of(error)

@@ -59,6 +59,12 @@ VERIFIED = APPLIED | {"verify": {"verified": 8, "differences": 0}}
             "The target is reconciled in part: 4 applied, 3 blocked.",
             id="blocked",
         ),
+        pytest.param(
+            {"verify": {"differences": 4}},
+            4,
+            "The target is reconciled in part: 4 not as planned.",
+            id="verified by itself",
+        ),
     ],
 )
 def test_the_verdict_is_one_sentence(counts: dict[str, dict[str, int]], exit_code: int, said: str) -> None:

@@ -51,6 +51,8 @@ def _references(config: Config, names: tuple[str, ...]) -> Problems:
         yield from _unknown(("mapping", "rules", index, "source"), "source", rule.source, names)
     for index, name in enumerate(config.source_order):
         yield from _unknown(("source_order", index), "source", name, names)
+        if name in config.source_order[:index]:
+            yield ("source_order", index), f"{name!r} has its place in the order already; name it once"
     for index, entry in enumerate(config.lowered):
         yield from _unknown(("lowered", index, "rule"), "rule", entry.rule, tuple(RULES))
         if entry.source is not None:

@@ -36,14 +36,15 @@ def _blocking(counts: Mapping[str, Mapping[str, int]]) -> str:
 def _partly(counts: Mapping[str, Mapping[str, int]], failed: StageOutcome | None) -> str:
     applied = counts.get("apply", {})
     blocked = counts.get("plan", {}).get("blocked", 0)
-    parts = [f"{applied.get('applied', 0):,} applied"]
+    parts = [f"{applied.get('applied', 0):,} applied"] if "apply" in counts else []
     parts += [f"{applied['failed']:,} failed"] if applied.get("failed") else []
     parts += [f"{blocked:,} blocked"] if blocked else []
     parts += (
         [f"{counts['verify']['differences']:,} not as planned"] if counts.get("verify", {}).get("differences") else []
     )
     reason = f" {failed.error}" if failed is not None and failed.error else ""
-    return f"The target is reconciled in part: {', '.join(parts)}.{reason}"
+    told = f": {', '.join(parts)}" if parts else ""
+    return f"The target is reconciled in part{told}.{reason}"
 
 
 def _done(counts: Mapping[str, Mapping[str, int]]) -> str:
