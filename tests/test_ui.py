@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 
 from nestsync.outcome import StageOutcome
-from nestsync.ui import PlainUi, QuietUi, open_ui, print_table, visible, write_line
+from nestsync.printing import print_table, visible, write_line
+from nestsync.ui import PlainUi, QuietUi, open_ui
 from tests.core.hostile import any_names
 from tests.terminals import terminal
 

@@ -20,7 +20,8 @@ from nestsync import signals
 from nestsync.configfile import workspace_of
 from nestsync.errors import NestsyncError, UsageMistake, one_line
 from nestsync.outcome import BrokenOff, RunOutcome
-from nestsync.ui import Confirm, Ui, console, counted, is_terminal, open_ui, print_table, visible, write_line
+from nestsync.printing import STYLES, counted, is_terminal, print_table, visible, write_line, write_styled
+from nestsync.ui import Confirm, Ui, open_ui
 
 OUTCOME_FILE = "NESTSYNC_OUTCOME_FILE"
 """The environment variable with the path of a file that takes the document of ``--json``, whatever is printed.
@@ -167,11 +168,12 @@ def _print_outcome(outcome: RunOutcome, manner: Manner) -> None:
             rows = [(s.stage, s.status, f"{s.seconds:.1f}", counted(s.counts)) for s in outcome.stages]
             print_table(sys.stdout, "", ("stage", "status", "seconds", "counted"), rows)
         run = f"run {outcome.run_id}: " if outcome.run_id else ""
-        write_line(sys.stdout, f"{run}{visible(outcome.verdict)}")
+        style = STYLES[{0: "ok", 3: "blocked"}.get(outcome.exit_code, "failed")]
+        write_styled(sys.stdout, (run, ""), (visible(outcome.verdict), f"bold {style}"))
         if outcome.next_steps:
             write_line(sys.stdout, "next:")
         for step in outcome.next_steps:
-            write_line(sys.stdout, f"  {visible(step)}")
+            write_styled(sys.stdout, (f"  {visible(step)}", "bold"))
     if outcome.report is not None:
         write_line(sys.stdout, str(outcome.report))
 
@@ -251,11 +253,7 @@ def _print_failure(stream: TextIO, failure: Failure) -> None:
     place = f"{one_line(failure.where)}: " if failure.where else ""
     many = len(failure.problems) > 1
     what = f"{len(failure.problems)} problems" if many else visible(failure.what)
-    if is_terminal(stream):
-        console(stream).print(f"error [{failure.code}] ", style="bold red", end="")
-        write_line(stream, f"{place}{what}")
-    else:
-        write_line(stream, f"error [{failure.code}] {place}{what}")
+    write_styled(stream, (f"error [{failure.code}] ", "bold red"), (f"{place}{what}", ""))
     for problem in failure.problems if many else ():
         write_line(stream, f"  {visible(problem)}")
     if failure.hint:

@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 from nestsync.config import Config
 from nestsync.core.separators import SeparatorRefused, check_separator
-from nestsync.ui import print_table, visible, write_line
+from nestsync.printing import print_table, visible, write_line
 
 
 @dataclass(frozen=True)

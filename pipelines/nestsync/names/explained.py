@@ -10,7 +10,7 @@ from nestsync.core.dialects import Refusal, dialect
 from nestsync.core.explain import Explanation, Held, Written
 from nestsync.core.identifiers import Identifier, quoted, shown
 from nestsync.core.separators import shown as shown_separator
-from nestsync.ui import print_table, visible, write_line
+from nestsync.printing import print_table, visible, write_line
 
 
 @dataclass(frozen=True, slots=True)

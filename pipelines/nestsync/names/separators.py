@@ -12,8 +12,8 @@ from nestsync.core.identifiers import Levels, shown
 from nestsync.core.separators import safety_reason
 from nestsync.core.separators import shown as shown_separator
 from nestsync.errors import SummaryUnreadable
+from nestsync.printing import print_table, visible, write_line
 from nestsync.runfiles import RunFiles
-from nestsync.ui import print_table, visible, write_line
 
 
 @dataclass(frozen=True, slots=True)

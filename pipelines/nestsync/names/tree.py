@@ -10,8 +10,8 @@ from nestsync.core.checking import Subject
 from nestsync.core.hierarchy import Node, tree
 from nestsync.core.identifiers import Levels, quoted
 from nestsync.errors import ConfigurationError
+from nestsync.printing import console, counted, is_terminal, visible, write_line
 from nestsync.runfiles import RunFiles
-from nestsync.ui import console, counted, is_terminal, visible, write_line
 
 if TYPE_CHECKING:
     from rich.tree import Tree as Drawn

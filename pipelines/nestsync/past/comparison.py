@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from nestsync.core.identifiers import quoted, shown
-from nestsync.ui import print_table, visible, write_line
+from nestsync.printing import print_table, visible, write_line
 
 if TYPE_CHECKING:
     from nestsync.reports.changes import ChangeRow, Changes

@@ -9,8 +9,8 @@ from typing import Any, TextIO
 from nestsync.errors import RunNotFound
 from nestsync.history.endings import WITHOUT_A_WORD
 from nestsync.history.records import DIED, FINISHED, SEVERITIES, UNDER_WAY, RunRecord, read_history
+from nestsync.printing import print_table, visible, write_line
 from nestsync.runfiles import RunFiles
-from nestsync.ui import print_table, visible, write_line
 
 COLUMNS = (
     "run", "began (UTC)", "took", "exit", "namespaces", "tables", *SEVERITIES, "written", "by", "configuration",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from nestsync.history.retention import Kept
-from nestsync.ui import visible, write_line
+from nestsync.printing import visible, write_line
 
 
 @dataclass(frozen=True, slots=True)
