@@ -133,6 +133,19 @@ def test_a_document_that_cannot_be_left_changes_no_exit_code(
     assert "NESTSYNC_OUTCOME_FILE" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("exit_code", "colour"), [(0, 32), (3, 33), (4, 31), (6, 31)])
+def test_a_terminal_shows_the_verdict_in_the_colour_of_how_it_went(
+    exit_code: int, colour: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = f"nestsync apply -c {'folder/' * 20}nestsync.yaml"
+    said = replace(outcome(exit_code), run_id="r1", verdict="So [bold]it[/bold] went.", next_steps=(long,))
+    with terminal(monkeypatch, for_output=True) as screen:
+        assert ended(lambda _ui, _confirm: said) == exit_code
+        shown = screen.shown()
+    assert f"run r1: \x1b[1;{colour}mSo [bold]it[/bold] went." in shown
+    assert f"{long}" in shown  # to be pasted: in one line
+
+
 def test_hostile_names_in_a_verdict_are_not_acted_on(capsys: pytest.CaptureFixture[str]) -> None:
     said = RunOutcome("", "check", 0, "read \x1b[31m\ud800[bold]")
     assert ended(lambda _ui, _confirm: said) == 0

@@ -37,15 +37,17 @@ these files too, so that alerts do not go on with the last good run.
 METRICS = """\
 ## Metrics
 
-Every series has the label `configuration` beside those below: the name of the configuration file without its ending.
-`report.metrics_folder` takes a file for each configuration, `nestsync-<configuration>.prom`, so that several can be
+Every series has two labels beside those below: `configuration`, the name of the configuration file without its ending,
+and `purpose`: `assessment` for a run of `assess`, `sync` for every other. `report.metrics_folder` takes a file for each
+of both, `nestsync-<configuration>.prom` and `nestsync_assess-<configuration>.prom`, so that several can be
 collected from one folder. Two files of one name, in two folders, are one configuration to Prometheus: give them
 different names. Labels are names of catalogs, rules and the like, never a namespace's: there are no more series
-tomorrow than today. What is counted over runs is counted over those of the configuration that the workspace knows.
+tomorrow than today. What is counted over runs is counted over those of the configuration and purpose that the workspace
+knows.
 
 ```yaml
 - alert: NestsyncIsBehind
-  expr: time() - nestsync_last_success_timestamp_seconds > 36 * 3600
+  expr: time() - nestsync_last_success_timestamp_seconds{purpose="sync"} > 36 * 3600
   annotations: { summary: "{{ $labels.configuration }} has not ended well for a day and a half" }
 - alert: NestsyncIsBlocked
   expr: sum by (configuration, source, rule) (nestsync_findings{severity="blocking"}) > 0

@@ -34,12 +34,13 @@ def ended(
     stages: tuple[StageOutcome, ...] = VERIFIED,
     inventory: Mapping[str, Mapping[str, Any]] = INVENTORY,
     configuration: str = "/conf/a.yaml",
+    command: str = "run",
     days_ago: int = 0,
 ) -> None:
     """A run whose command came to an end."""
     files.update_summary(run_id, "inventory", inventory)
-    outcome = RunOutcome(run_id, "run", exit_code, f"It ended with {exit_code}.", stages)
-    with attempt(files, run_id, command="run", stages=["inventory"], configuration=configuration) as begun:
+    outcome = RunOutcome(run_id, command, exit_code, f"It ended with {exit_code}.", stages)
+    with attempt(files, run_id, command=command, stages=["inventory"], configuration=configuration) as begun:
         begun.tell(outcome, inventory)
     backdated(files, run_id, NOW - timedelta(days=days_ago))
 

@@ -134,6 +134,19 @@ def test_the_past_of_another_configuration_is_not_counted(files: RunFiles) -> No
     assert "theirs" in [run.run_id for run in past.runs], "the trend is that of the sources"
 
 
+def test_an_assessment_and_a_sync_of_one_configuration_have_a_past_each(files: RunFiles) -> None:
+    ended(files, "looked", exit_code=0, configuration="/conf/b.yaml", command="assess")
+    ended(files, "wrote", exit_code=3, configuration="/conf/b.yaml")
+    ended(files, "mine", exit_code=4, configuration="/conf/b.yaml")
+    ended(files, "ours", exit_code=3, configuration="/conf/b.yaml", command="assess")
+    for last in ("mine", "ours"):
+        backdated(files, last, NOW + timedelta(days=1))
+    records = read_history(files)
+    past = {last: past_of(choose(files, last), records) for last in ("mine", "ours")}
+    assert (past["mine"].exit_codes, past["mine"].last_success) == ({3: 1, 4: 1}, None)
+    assert (past["ours"].exit_codes, past["ours"].last_success) == ({0: 1, 3: 1}, NOW)
+
+
 @pytest.mark.parametrize(
     ("configuration", "name"),
     [("/conf/hms.to.lake.yaml", "hms.to.lake"), ("/elsewhere/a.yml", "a"), ("", "nestsync"), (None, "nestsync")],

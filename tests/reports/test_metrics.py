@@ -38,7 +38,7 @@ def value(found: list[Sample], name: str, **labels: str) -> float:
 
 @pytest.mark.parametrize("sample", samples.EVERY, ids=lambda sample: sample.__name__)
 def test_prometheus_reads_it_and_finds_what_is_declared(sample: Callable[[], Digest], tmp_path: Path) -> None:
-    declared = {f"nestsync_{meter.name}": {"configuration", *meter.labels} for meter in METERS}
+    declared = {f"nestsync_{meter.name}": {"configuration", "purpose", *meter.labels} for meter in METERS}
     found = written(sample(), tmp_path)
     assert found
     for each in found:
@@ -60,7 +60,7 @@ def test_kinds_are_told(tmp_path: Path) -> None:
     text = metrics.write(samples.blocked(), tmp_path / metrics.FILE).read_text(encoding="utf-8")
     assert "# TYPE nestsync_commands_total counter" in text
     assert "# TYPE nestsync_run_exit_code gauge" in text
-    assert f'nestsync_build_info{{configuration="nestsync",version="{__version__}"}} 1.0' in text
+    assert f'nestsync_build_info{{configuration="nestsync",purpose="sync",version="{__version__}"}} 1.0' in text
     assert all(f"# HELP nestsync_{meter.name} {meter.meaning}" in text for meter in METERS if "last" not in meter.name
                and meter.name != "actions")  # fmt: skip
 
@@ -127,15 +127,24 @@ def test_no_name_of_an_object_is_in_it_and_series_do_not_grow_with_the_catalog(t
     assert not any(name in text for name in samples.HOSTILE if len(name) > 1)
 
 
-def test_configurations_collected_from_one_folder_do_not_clash(tmp_path: Path) -> None:
+def test_what_is_collected_from_one_folder_does_not_clash(tmp_path: Path) -> None:
     """What node_exporter does with a folder: one series that stands twice, and nothing of it is collected."""
-    for folder, name in (("conf", "sales"), ("conf", "finance"), ("elsewhere", "sales")):
+    for folder, name, purpose in (
+        ("conf", "sales", "sync"),
+        ("conf", "finance", "sync"),
+        ("elsewhere", "sales", "sync"),
+        ("conf", "sales", "assessment"),
+    ):
         said = {"configuration": f"/{folder}/{name}.yaml"}
         publishing = Publishing(metrics_folder=tmp_path / "collected")
         (tmp_path / "collected").mkdir(exist_ok=True)
-        machines.write(replace(samples.finished(), configuration=said), tmp_path, publishing)
+        machines.write(replace(samples.finished(), configuration=said, purpose=purpose), tmp_path, publishing)
     files = sorted((tmp_path / "collected").iterdir())
-    assert [file.name for file in files] == ["nestsync-finance.prom", "nestsync-sales.prom"]
+    assert [file.name for file in files] == [
+        "nestsync-finance.prom",
+        "nestsync-sales.prom",
+        "nestsync_assess-sales.prom",
+    ]
     texts = [file.read_text(encoding="utf-8") for file in files]
     found = [
         (sample.name, *sorted(sample.labels.items()))

@@ -195,7 +195,8 @@ def test_every_format_tells_of_what_is_not_met(troubled: ReportPaths) -> None:
     assert failure is not None
     assert found.examples[0] in (failure.text or "")
     assert f"(`{found.name}`): 3 of 5 say otherwise, the first is" in troubled.markdown.read_text()
-    labels = '{configuration="nestsync",expectation="actions-succeeded",severity="blocking",suite="reconciliation"}'
+    of_all, of_it = 'configuration="nestsync"', 'severity="blocking",suite="reconciliation"'
+    labels = f'{{{of_all},expectation="actions-succeeded",purpose="sync",{of_it}}}'
     assert f"nestsync_expectation_met{labels} 0.0\n" in troubled.metrics.read_text()
     assert f"nestsync_expectation_unexpected_rows{labels} 3.0\n" in troubled.metrics.read_text()
 
@@ -270,7 +271,7 @@ def test_a_blocking_expectation_decides_the_exit_code(
     assert "Not as expected" in page
     assert paths.outcome.verdict in page
     assert json.loads(paths.json.read_text())["exit_code"] == exit_code
-    labels = 'configuration="nestsync",target="target"'
+    labels = 'configuration="nestsync",purpose="sync",target="target"'
     assert f"nestsync_run_exit_code{{{labels}}} {exit_code}.0" in paths.metrics.read_text()
     assert f"exit {exit_code}" in paths.markdown.read_text().splitlines()[0]
 

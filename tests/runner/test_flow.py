@@ -354,7 +354,7 @@ def test_a_catalog_that_is_down_stops_the_run_and_is_named(
     assert [(stage.stage, stage.status) for stage in stopped.stages] == [("inventory", "failed")]
     (file,) = collected.iterdir()
     assert file.name == "nestsync-nestsync.prom"
-    assert 'nestsync_run_exit_code{configuration="nestsync",target="nested"} 5.0' in file.read_text()
+    assert 'nestsync_run_exit_code{configuration="nestsync",purpose="sync",target="nested"} 5.0' in file.read_text()
     told = read(config.workspace / "reports" / stopped.run_id / "openlineage.jsonl")
     assert [event.eventType for event in told] == [RunState.START, RunState.FAIL]
     assert [(run.exit_code, run.has_rows) for run in read_history(RunFiles(config.workspace))] == [(5, False)]

@@ -59,7 +59,7 @@ class ReportConfig(Section):
     """The address under which that folder is published: `report.md` then links to the page there."""
     metrics_folder: LocalPath | None = None
     """The folder of node_exporter's textfile collector, which takes the metrics as `nestsync-<configuration>.prom`,
-    named after the configuration file."""
+    named after the configuration file, and those of assessments as `nestsync_assess-<configuration>.prom`."""
     openlineage: OpenLineageConfig = OpenLineageConfig()
     """Lineage events."""
     expectations: dict[str, ExpectationConfig] = Field(default_factory=dict)

@@ -105,7 +105,7 @@ class Past:
     runs: tuple[RunRecord, ...] = ()
     """The latest earlier runs with an inventory of the same sources, oldest first."""
     exit_codes: Mapping[int, int] = field(default_factory=dict)
-    """How many commands ended with each, in all runs of the same configuration."""
+    """How many commands ended with each, in all runs of the same configuration and purpose."""
     last_success: datetime | None = None
     """When the latest of those that ended with 0 began."""
 
@@ -121,13 +121,17 @@ def name_of(configuration: str | None) -> str:
 def past_of(run: RunRecord, records: Sequence[RunRecord]) -> Past:
     """What `records` say of the time before `run`, whose own earlier commands are counted."""
     codes: Counter[int] = Counter()
-    mine = [record for record in records if name_of(record.configuration) == name_of(run.configuration)]
+    mine = [record for record in records if _series(record) == _series(run)]
     for record in mine:
         codes.update(record.exit_codes)
     earlier = [record for record in records if _order(record) < _order(run)]
     alike = [record for record in earlier if record.shares_with(run)]
     successes = [record.started_at for record in mine if record.exit_code == 0 and _order(record) < _order(run)]
     return Past(tuple(alike[-TREND:]), dict(sorted(codes.items())), max(successes, default=None))
+
+
+def _series(record: RunRecord) -> tuple[str, str]:
+    return name_of(record.configuration), record.purpose
 
 
 def _order(record: RunRecord) -> tuple[datetime, str]:

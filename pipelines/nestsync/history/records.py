@@ -22,6 +22,7 @@ UNDER_WAY, DIED, FINISHED, UNKNOWN = "under way", "died", "ended", "unknown"
 REPORT = "report"
 _DATED = re.compile(r"(\d{8}T\d{6})(?![0-9])")
 OBJECTS = ("namespaces", "tables", "views")
+SYNC, ASSESSMENT = "sync", "assessment"
 SEVERITIES = ("blocking", "warning", "info")
 
 
@@ -72,6 +73,11 @@ class RunRecord:
     def written(self) -> int | None:
         """How many changes it made in the target; None where it did not apply."""
         return None if "apply" not in self.stages else _count(self.stages["apply"], "applied")
+
+    @property
+    def purpose(self) -> str:
+        """``assessment`` where no command of it could have come to write; ``sync`` otherwise."""
+        return ASSESSMENT if set(self.commands) - {"report"} == {"assess"} else SYNC
 
     @property
     def verified(self) -> bool:

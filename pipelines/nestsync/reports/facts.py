@@ -19,7 +19,7 @@ from nestsync.core.expectations import Settings, defaults
 from nestsync.core.identifiers import Levels
 from nestsync.history.actors import Actor
 from nestsync.history.choosing import Past
-from nestsync.history.records import RunRecord
+from nestsync.history.records import SYNC, RunRecord
 from nestsync.outcome import RunOutcome
 from nestsync.reports.changes import Changes
 from nestsync.reports.settled import ExpectationResult, blocking_failures
@@ -109,6 +109,8 @@ class ReportFacts:
     actions: DataFrame | None = None
     ledger: DataFrame | None = None
     differences: DataFrame | None = None
+    purpose: str = SYNC
+    """``sync`` or ``assessment``, as `RunRecord.purpose` has it."""
     past: Past = field(default_factory=Past)
     compared: Compared | None = None
     """None where there is no earlier run to compare with."""
@@ -246,6 +248,8 @@ class Digest:
     """Whether it says something else than it did for the run; None where nobody knows."""
     expectations: tuple[ExpectationResult, ...] = ()
     matrix: tuple[MatrixRow, ...] | None = None
+    purpose: str = SYNC
+    """``sync`` or ``assessment``, as `RunRecord.purpose` has it."""
     past: Past = field(default_factory=Past)
     changes: Changes | None = None
     """None where there is no earlier run to compare with."""

@@ -19,6 +19,7 @@ from prometheus_client.registry import Collector
 from nestsync import __version__
 from nestsync.core.findings import RULES
 from nestsync.history.choosing import name_of
+from nestsync.history.records import ASSESSMENT
 from nestsync.reports.facts import Digest
 from nestsync.reports.settled import ExpectationResult
 from nestsync.reports.text import plain
@@ -29,15 +30,15 @@ OBJECTS = ("namespace", "table", "view")
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """One metric: its name without the prefix ``nestsync_``, what it means, and its labels beside `CONFIGURATION`."""
+    """One metric: its name without the prefix ``nestsync_``, what it means, and its labels beside `OF_ALL`."""
 
     name: str
     meaning: str
     labels: tuple[str, ...] = ()
 
 
-CONFIGURATION = "configuration"
-"""The label that every metric begins with, so that several configurations can be collected from one folder."""
+OF_ALL = ("configuration", "purpose")
+"""The labels that every metric begins with, so that all that write to one folder can be collected from it."""
 METERS = (
     Meter("build_info", "Always 1; which nestsync wrote this.", ("version",)),
     Meter("run_start_timestamp_seconds", "When the command began.", ("target",)),
@@ -65,8 +66,9 @@ Sample = tuple[tuple[str, ...], float]
 
 
 def collected(digest: Digest) -> str:
-    """The name of the file in a folder that several configurations write to."""
-    return f"nestsync-{name_of(digest.configuration.get('configuration'))}.prom"
+    """The name of the file in a folder that syncs and assessments of several configurations write to."""
+    writer = "nestsync_assess" if digest.purpose == ASSESSMENT else "nestsync"
+    return f"{writer}-{name_of(digest.configuration.get('configuration'))}.prom"
 
 
 def write(digest: Digest, file: Path) -> Path:
@@ -85,15 +87,16 @@ class _Run(Collector):
         self._digest = digest
 
     def collect(self) -> Iterable[Metric]:
-        values, configuration = _values(self._digest), name_of(self._digest.configuration.get("configuration"))
+        values = _values(self._digest)
+        of_all = name_of(self._digest.configuration.get("configuration")), self._digest.purpose
         for meter in METERS:
             found = list(values.get(meter.name, ()))
             if found:
-                yield _family(meter, [((configuration, *labels), value) for labels, value in found])
+                yield _family(meter, [((*of_all, *labels), value) for labels, value in found])
 
 
 def _family(meter: Meter, samples: Iterable[Sample]) -> Metric:
-    name, named = f"nestsync_{meter.name}", (CONFIGURATION, *meter.labels)
+    name, named = f"nestsync_{meter.name}", (*OF_ALL, *meter.labels)
     if meter.name.endswith("_info"):
         info = InfoMetricFamily(name.removesuffix("_info"), meter.meaning)
         for labels, _ in samples:
@@ -165,4 +168,4 @@ def _findings(digest: Digest) -> Iterator[Sample]:
     yield from sorted(counts.items())
 
 
-__all__ = ["CONFIGURATION", "FILE", "METERS", "Meter", "collected", "write"]
+__all__ = ["FILE", "METERS", "OF_ALL", "Meter", "collected", "write"]

@@ -78,6 +78,7 @@ def report_stopped(context: RunContext, outcome: RunOutcome) -> tuple[Path, tupl
         actions=None,
         action_counts={},
         tree=None,
+        purpose=run.purpose,
         past=past_of(run, read_history(context.workspace)),
     )
     where = folder(context)
@@ -119,6 +120,7 @@ def facts(context: RunContext, outcome: RunOutcome) -> ReportFacts:
         actions=context.actions() if "plan" in ran else None,
         ledger=context.ledger() if wrote else None,
         differences=_differences(context),
+        purpose=run.purpose,
         past=past_of(run, runs),
         compared=_compared(context, run, runs) if inventoried else None,
         expected=context.config.report.expected(),

@@ -70,6 +70,7 @@ def digest_of(facts: ReportFacts, frames: Frames, catalogs: tuple[CatalogRow, ..
         action_counts=counts,
         tree=tree.result(),
         matrix=facts.matrix,
+        purpose=facts.purpose,
         past=facts.past,
         changes=_changes(facts, frames, folder),
     )
