@@ -31,6 +31,8 @@ from tests.reports.pages import Page
 
 pytestmark = [pytest.mark.spark, pytest.mark.servers, pytest.mark.timeout(600)]
 
+OF_AIRFLOW = "lake:manual__2026-11-29T02:00:00.123456+00:00"
+"""A run's id as the DAGs make it: its colons mean something to Spark's readers of files."""
 HELD_AT = 4
 """The write request in the middle of which apply is killed; one is sent at a time."""
 NAMES = [f"n{number}" for number in range(6)]
@@ -141,16 +143,16 @@ def test_a_scheduler_that_ends_apply_is_told_the_run_and_how_to_go_on(
 ) -> None:
     for name in NAMES:
         RestCatalog("plain", uri=source.uri).create_namespace((name,))
-    command = [Path(sys.prefix) / "bin" / "nestsync", "run", "-c", config, "--run-id", "ended", "--yes", "--json"]
+    command = [Path(sys.prefix) / "bin" / "nestsync", "run", "-c", config, "--run-id", OF_AIRFLOW, "--yes", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert door.held.wait(240), "apply never came to its writes"
         process.terminate()
         door.release()
         said, told = process.communicate(timeout=120)
     document = json.loads(said)
-    again = f"nestsync run -c {config} --run-id ended"
+    again = f"nestsync run -c {config} --run-id {OF_AIRFLOW}"
     assert process.returncode == document["exit_code"] == 128 + signal.SIGTERM
-    assert (document["run_id"], document["next_steps"]) == ("ended", [again])
+    assert (document["run_id"], document["next_steps"]) == (OF_AIRFLOW, [again])
     assert [each["stage"] for each in document["stages"]] == ["inventory", "check", "plan", "apply"]
     assert told.rstrip().endswith(f"error [terminated] ended by a signal\n  go on with: {again}")
     written = HELD_AT  # its answer was waited for

@@ -29,9 +29,10 @@ def lines(folder: Path) -> list[bytes]:
 
 
 @pytest.mark.spark
-def test_hostile_names_and_values_come_back(spark: SparkSession, tmp_path: Path) -> None:
-    folder = tmp_path / "a b [1] {x} 100% é"
-    folder.mkdir()
+@pytest.mark.parametrize("run_id", ["20261129T020000-aa", "lake:manual__2026-11-29T02:00:00.123456+00:00"])
+def test_hostile_names_and_values_come_back(spark: SparkSession, tmp_path: Path, run_id: str) -> None:
+    folder = tmp_path / "a b [1] {x} 100% *é" / run_id
+    folder.mkdir(parents=True)
     entries = [
         entry(str(i), Event.FAILED, name, "x", properties={name: name, "K": "1", "k": "2"}, detail=name)
         for i, name in enumerate(HOSTILE)
@@ -39,7 +40,10 @@ def test_hostile_names_and_values_come_back(spark: SparkSession, tmp_path: Path)
     with Journal(folder, "driver") as journal:
         for each in entries:
             journal.record(each)
-    frame = read_journal(spark, folder)
+    with Journal(folder, "other") as journal:
+        journal.record(entry("of-another"))
+    frame = read_journal(spark, folder, "driver")
+    assert read_journal(spark, folder).count() == len(entries) + 1
     read = {row["action_id"]: row for row in frame.collect()}
     for each in entries:
         row = read.pop(each.action_id)

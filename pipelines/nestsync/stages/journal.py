@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,9 +24,12 @@ from pyspark.sql.types import StringType, StructField, StructType
 from nestsync.core.identifiers import Levels, escape_surrogates
 from nestsync.errors import NestsyncError
 from nestsync.schemas import LEDGER_FIELDS, contract
+from nestsync.session import spark_path
 
 _MOMENT = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"
 _TORN = "_torn"
+_AS_IT_IS = {"__globPaths__": "false"}
+"""Spark's own option for a path that is no pattern: as one, no folder may have a colon in its name, as run ids have."""
 
 
 class JournalUnwritable(NestsyncError):
@@ -146,17 +148,12 @@ def read_journal(spark: SparkSession, folder: Path, writer: str = "*") -> DataFr
     if not any(folder.glob(name)):
         return spark.createDataFrame([], declared)
     fields = [StructField(f.name, StringType() if f.name == "at" else f.dataType) for f in declared]
-    lines = spark.read.option("lineSep", "\n").text(f"{_literal_path(folder)}/{name}")
+    lines = spark.read.options(lineSep="\n", pathGlobFilter=name, **_AS_IT_IS).text(spark_path(folder))
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _TORN}
     entry = F.from_json("value", StructType([*fields, StructField(_TORN, StringType())]), options).alias("entry")
     # The one line that can be malformed is one that a dying process tore: it never became an entry.
     whole = lines.where(F.col("value") != "").select(entry).select("entry.*").where(F.col(_TORN).isNull())
     return whole.withColumn("at", F.to_timestamp("at", _MOMENT)).select(*declared.names)
-
-
-def _literal_path(folder: Path) -> str:
-    """`folder` for Spark's file readers, which take ``[``, ``{`` and ``*`` for patterns and decode nothing."""
-    return "file://" + re.sub(r"([\[\]{}*?\\])", r"\\\1", str(folder.resolve()))
 
 
 def known(ledger: DataFrame) -> DataFrame:
