@@ -28,6 +28,7 @@ from nestsync.runner.choosing import run_to_take
 from tests.faults import HoldingProxy
 from tests.history.runs import died, ended
 from tests.reports.pages import Page
+from tests.runner.configurations import flat_to_nested
 
 pytestmark = [pytest.mark.spark, pytest.mark.servers, pytest.mark.timeout(600)]
 
@@ -39,31 +40,15 @@ NAMES = [f"n{number}" for number in range(6)]
 
 
 @pytest.fixture
-def source(tmp_path: Path) -> Iterator[IcebergRest]:
-    with IcebergRest(tmp_path / "source", backend="memory") as server:
-        yield server
-
-
-@pytest.fixture
-def door(tmp_path: Path) -> Iterator[HoldingProxy]:
-    with IcebergRest(tmp_path / "target", backend="memory") as server, HoldingProxy(server.uri, HELD_AT) as proxy:
+def door(target: IcebergRest) -> Iterator[HoldingProxy]:
+    with HoldingProxy(target.uri, HELD_AT) as proxy:
         yield proxy
         proxy.release()
 
 
 @pytest.fixture
 def config(tmp_path: Path, source: IcebergRest, door: HoldingProxy) -> Path:
-    file = tmp_path / "nestsync.yaml"
-    file.write_text(
-        f"""
-workspace: workspace
-sources: [{{name: flat, system: iceberg_rest, uri: "{source.uri}"}}]
-target: {{name: nested, system: iceberg_rest, uri: "{door.uri}"}}
-property_keys: {{location: null}}
-apply: {{concurrency: 1}}
-"""
-    )
-    return file
+    return flat_to_nested(tmp_path, source, door, "apply: {concurrency: 1}")
 
 
 def typed(*words: str | Path, ends_with: int = 0) -> Result:

@@ -32,24 +32,13 @@ from nestsync.ui import QuietUi, Ui
 from nestsync.workspace import Workspace
 from tests.reports.lineage_events import read
 from tests.reports.pages import Page
+from tests.runner.configurations import flat_to_nested
 
 pytestmark = [pytest.mark.spark, pytest.mark.servers]
 
 ALL = ("inventory", "check", "plan", "apply", "verify", "report")
 NOTHING_HAPPENS = QuietUi()
 Levels = tuple[str, ...]
-
-
-@pytest.fixture
-def source(tmp_path: Path) -> Iterator[IcebergRest]:
-    with IcebergRest(tmp_path / "source", backend="memory") as server:
-        yield server
-
-
-@pytest.fixture
-def target(tmp_path: Path) -> Iterator[IcebergRest]:
-    with IcebergRest(tmp_path / "target", backend="memory") as server:
-        yield server
 
 
 @pytest.fixture
@@ -65,17 +54,7 @@ def client(server: IcebergRest) -> RestCatalog:
 
 
 def configuration(tmp_path: Path, source: IcebergRest, door: CountingProxy, more: str = "") -> Config:
-    file = tmp_path / "nestsync.yaml"
-    file.write_text(
-        f"""
-workspace: workspace
-sources: [{{name: flat, system: iceberg_rest, uri: "{source.uri}"}}]
-target: {{name: nested, system: iceberg_rest, uri: "{door.uri}"}}
-property_keys: {{location: null}}
-{more}
-"""
-    )
-    return load(file)
+    return load(flat_to_nested(tmp_path, source, door, more))
 
 
 class Meanwhile(QuietUi):
