@@ -49,6 +49,28 @@ def config_file(folder: Path) -> Path:
 # ---- before anything runs
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_stream_that_is_closed_changes_no_exit_code(closed: str, tmp_path: Path) -> None:
+    words = f"{sys.executable} -c 'from nestsync.cli import main; main()' validate -c {config_file(tmp_path)} {closed}"
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "pipelines")}
+    done = subprocess.run(["sh", "-c", words], env=environment, timeout=60, check=False)
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("java", ["/nowhere", None])
+def test_a_reset_deletes_nothing_but_a_demo(java: str | None, tmp_path: Path) -> None:
+    precious = tmp_path / "home" / "thesis.txt"
+    precious.parent.mkdir()
+    precious.touch()
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "pipelines")} | ({} if java is None else {"JAVA_HOME": java})
+    command = [sys.executable, "-c", "from nestsync.cli import main; main()", "demo", "--reset", "--home"]
+    done = subprocess.run(
+        [*command, str(precious.parent)], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, precious.exists(), len(list(precious.parent.iterdir()))) == (2, True, 1)
+    assert ("Java is missing" if java else "no demo was kept there; nothing was deleted") in done.stderr
+
+
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_help_names_every_command_and_every_exit_code(option: str) -> None:
     said = CliRunner().invoke(app, [option], terminal_width=200).output

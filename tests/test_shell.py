@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -287,6 +288,26 @@ def test_a_scheduler_s_sigterm_lets_the_command_tidy_up(tmp_path: Path) -> None:
             process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 128 + signal.SIGTERM
     assert (tmp_path / "tidied").exists()
+
+
+def test_a_reader_that_leaves_while_it_works_does_not_end_the_work(tmp_path: Path) -> None:
+    script = f"""
+        from pathlib import Path
+        from nestsync import shell
+        from nestsync.outcome import RunOutcome
+        def work(ui, confirm):
+            for number in range(20_000):
+                ui.note("x" * 100)
+                ui.stage_started(f"stage {{number}}")
+            Path({str(tmp_path / "done")!r}).touch()
+            return RunOutcome("r", "check", 0, "done")
+        shell.carry_out("check", shell.Manner(), work)
+        """
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "pipelines")}
+    command = f"{shlex.quote(sys.executable)} -c {shlex.quote(textwrap.dedent(script))} 2>&1 | head -2"
+    done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, timeout=60, check=False)
+    assert len(done.stdout.splitlines()) == 2
+    assert (tmp_path / "done").exists()
 
 
 def test_a_reader_that_leaves_is_no_failure() -> None:

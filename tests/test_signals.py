@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +52,33 @@ def test_sigterm_ends_what_runs_wherever_it_comes_and_lets_it_clean_up(work: str
     program = f"{BEGIN}\nwith signals.answered():\n    try:\n        {work}\n    finally:\n        clean_up()\n"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False)
     assert (done.returncode, done.stdout) == (128 + signal.SIGTERM, "cleaned up\n")
+
+
+def test_a_driver_ends_with_the_spark_submit_that_it_belongs_to(tmp_path: Path) -> None:
+    driver = f"""{BEGIN}
+signals.end_with_parent()
+with signals.answered():
+    try:
+        open({str(tmp_path / "started")!r}, "w").close()
+        time.sleep(60)
+    except SystemExit as ended:
+        with open({str(tmp_path / "ended")!r}, "w") as file:
+            file.write(str(ended))
+"""
+    submit = f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {driver!r}]); time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", submit]) as process:
+        awaited(tmp_path / "started")
+        process.kill()
+    awaited(tmp_path / "ended")
+    assert (tmp_path / "ended").read_text() == str(128 + signal.SIGTERM)
+
+
+def awaited(file: Path) -> None:
+    """Wait until `file` is there and holds something, or was only to be there."""
+    deadline = time.monotonic() + 30
+    while not file.exists() or (file.name == "ended" and not file.read_text()):
+        assert time.monotonic() < deadline, f"no {file.name}"
+        time.sleep(0.05)
 
 
 def test_a_signal_that_was_heard_is_not_told_again() -> None:

@@ -5,6 +5,7 @@ Nothing heavy is imported before a command needs it: help, completion and mistak
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from nestsync.names import commands as names
 from nestsync.names.parameters import LightCommand, LightGroup
 from nestsync.outcome import RunOutcome
 from nestsync.past import commands as past
-from nestsync.shell import Answer, Manner, carry_out, leave_mistake
+from nestsync.shell import SUBMITTED, Answer, Manner, carry_out, leave_mistake
 from nestsync.ui import Confirm, Ui
 
 ALL_STAGES = ("inventory", "check", "plan", "apply", "verify", "report")
@@ -261,12 +262,22 @@ def _stages(
 
 def main(arguments: Sequence[str] | None = None, *, program: str = "nestsync") -> None:
     """Run the command line and end the process with its exit code."""
+    _open_standard_streams()
     with signals.answered():
         app(args=None if arguments is None else list(arguments), prog_name=program)
 
 
+def _open_standard_streams() -> None:
+    """A process may be started without one of them, for which Python has None."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  # as long as the process lives
+
+
 def job(command: str) -> None:
     """The entry of ``spark-submit jobs/<command>.py``: the command itself, with the options that follow."""
+    if SUBMITTED in os.environ:
+        signals.end_with_parent()
     main([command, *sys.argv[1:]], program=f"jobs/{command}.py")
 
 

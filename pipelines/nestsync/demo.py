@@ -23,6 +23,7 @@ from nestsync.config import load
 from nestsync.embedded.proxy import CountingProxy
 from nestsync.embedded.sample.estate import Estate
 from nestsync.errors import ConfigurationError
+from nestsync.jars import java
 from nestsync.outcome import BrokenOff, RunOutcome
 from nestsync.session import open_session
 from nestsync.ui import Ui
@@ -65,7 +66,7 @@ def run(*, home: Path | None, reset: bool, ui: Ui) -> RunOutcome:
     """
     place = (home or default_home()).absolute()
     if reset:
-        shutil.rmtree(place, ignore_errors=True)
+        _forget(place)
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -80,6 +81,23 @@ def run(*, home: Path | None, reset: bool, ui: Ui) -> RunOutcome:
         [r.row for r in results],
     )
     return _judged(results)
+
+
+def _forget(place: Path) -> None:
+    """Delete what earlier demos left in `place`, when there is a Java to make it anew with.
+
+    Raises `ConfigurationError` for a folder that is no demo's, or cannot be deleted.
+    """
+    java()
+    if not place.is_dir() or not any(place.iterdir()):
+        return
+    hint = "name the folder of a demo with --home, or empty this one yourself"
+    if not (place / "conf" / f"{PASSES[0].configuration}.yaml").exists():
+        raise ConfigurationError("no demo was kept there; nothing was deleted", where=str(place), hint=hint)
+    try:
+        shutil.rmtree(place.resolve())
+    except OSError as error:
+        raise ConfigurationError(f"it cannot be deleted: {error.strerror}", where=str(place), hint=hint) from error
 
 
 @contextmanager

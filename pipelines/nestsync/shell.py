@@ -20,7 +20,16 @@ from nestsync import signals
 from nestsync.configfile import workspace_of
 from nestsync.errors import NestsyncError, UsageMistake, one_line
 from nestsync.outcome import BrokenOff, RunOutcome
-from nestsync.printing import STYLES, counted, is_terminal, print_table, visible, write_line, write_styled
+from nestsync.printing import (
+    STYLES,
+    counted,
+    is_terminal,
+    print_table,
+    reader_may_leave,
+    visible,
+    write_line,
+    write_styled,
+)
 from nestsync.ui import Confirm, Ui, open_ui
 
 OUTCOME_FILE = "NESTSYNC_OUTCOME_FILE"
@@ -28,6 +37,8 @@ OUTCOME_FILE = "NESTSYNC_OUTCOME_FILE"
 
 For schedulers: under spark-submit, standard output belongs to the log.
 """
+SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""The environment variable that spark-submit gives its Python driver."""
 INTERRUPTED = 130
 """What shells make of SIGINT: 128 and the number of the signal."""
 
@@ -62,7 +73,7 @@ def carry_out(command: str, manner: Manner, work: Work, *, config_file: Path | N
     a file with its traceback in the workspace that `config_file` names.
     """
     # spark-submit joins the two streams of a Python driver: what must not be in the document cannot be said at all.
-    joined = "PYSPARK_GATEWAY_PORT" in os.environ
+    joined = SUBMITTED in os.environ
     ui = open_ui(quiet=manner.quiet or (manner.json and joined), machine=manner.json)
     try:
         with closing(ui), _standard_output_kept(manner.json):
@@ -151,7 +162,7 @@ def _show(outcome: RunOutcome | Answer, command: str, manner: Manner) -> None:
     error = None if failed is None else Failure.of(failed).as_json()
     document = {"command": command, "exit_code": 0} | outcome.as_json() | {"error": error}
     _leave(document)
-    with _reader_may_leave():
+    with reader_may_leave(sys.stdout):
         if manner.json:
             _print_json(document)
         elif isinstance(outcome, RunOutcome):
@@ -198,15 +209,6 @@ def _leave(document: dict[str, Any]) -> None:
             write_line(sys.stderr, visible(f"{OUTCOME_FILE}={wanted} cannot be written: {error.strerror}"))
 
 
-@contextmanager
-def _reader_may_leave() -> Iterator[None]:
-    """Let ``| head`` close the pipe without a complaint."""
-    try:
-        yield
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-
-
 @dataclass(frozen=True)
 class Failure:
     """A command that could not be carried out, as it is shown."""
@@ -241,7 +243,7 @@ def _show_failure(failure: Failure, told: RunOutcome, manner: Manner, *, stay_si
     document = told.as_json() | {"error": failure.as_json()}
     _leave(document)
     if manner.json:
-        with _reader_may_leave():
+        with reader_may_leave(sys.stdout):
             _print_json(document)
     if not stay_silent:
         _print_failure(sys.stderr, failure)
@@ -286,4 +288,4 @@ def _write_log(text: str, command: str, config_file: Path | None) -> Path:
     return log
 
 
-__all__ = ["OUTCOME_FILE", "Answer", "Failure", "Manner", "carry_out", "leave_mistake"]
+__all__ = ["OUTCOME_FILE", "SUBMITTED", "Answer", "Failure", "Manner", "carry_out", "leave_mistake"]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any
 
 SECONDS_BETWEEN_LOOKS = 0.1
+SECONDS_BETWEEN_LOOKS_FOR_PARENT = 1.0
 LOOKS = 3
 """So often in a row the main thread is seen to know nothing of a signal before it is told again."""
 
@@ -73,9 +76,26 @@ def answered() -> Iterator[None]:
         heard()
 
 
+def end_with_parent() -> None:
+    """Let the end of the parent end this process as SIGTERM does.
+
+    spark-submit, when it is ended, leaves its Python driver behind, which would go on writing to the target until it
+    needs Spark again.
+    """
+    threading.Thread(
+        target=_watch_parent, args=(os.getppid(), threading.get_ident()), daemon=True, name="parent"
+    ).start()
+
+
+def _watch_parent(parent: int, main: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(SECONDS_BETWEEN_LOOKS_FOR_PARENT)
+    signal.pthread_kill(main, signal.SIGTERM)
+
+
 def heard() -> None:
     """Say that the process knows that it ends: nobody need tell it again."""
     _answer.hear()
 
 
-__all__ = ["answered", "heard"]
+__all__ = ["answered", "end_with_parent", "heard"]

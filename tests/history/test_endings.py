@@ -56,6 +56,8 @@ def test_every_stage_is_there_whatever_command_took_it(files: RunFiles) -> None:
     [
         pytest.param(BLOCKED, 3, id="findings"),
         pytest.param(FAILED, 4, id="failures"),
+        pytest.param(FAILED, 5, id="unreachable-before-anything-was-sent"),
+        pytest.param(FAILED, 6, id="drift"),
     ],
 )
 def test_a_later_command_that_went_well_does_not_undo_what_an_earlier_one_met(

@@ -126,6 +126,12 @@ def test_tables_and_namespaces_of_one_name_in_two_sources_are_told_apart(spark: 
     assert moved(spark, before, [*before, table]).collect() == []
 
 
+def test_a_name_that_a_catalog_tells_of_twice_has_not_moved(spark: SparkSession) -> None:
+    twice = [row("x", properties={"k": "1"}), row("x", status="unreadable", error="listed twice")]
+    assert moved(spark, twice, reversed(twice)).collect() == []
+    assert [each["message"] for each in moved(spark, twice, twice[:1]).collect()] == ["vanished"]
+
+
 @pytest.mark.proves("drift", "exit-6")
 def test_drift_is_refused_by_name(spark: SparkSession) -> None:
     found = moved(spark, [], [row(f"n{i}/x", "source", f"s{i % 2}") for i in range(7)])

@@ -13,6 +13,8 @@ from nestsync.runfiles import RunFiles
 
 WITHOUT_A_WORD = "its process ended without a word"
 _PARTLY, _BLOCKED = 4, 3
+_NOTHING_SENT = (2, 5, 6)
+"""What a command ends with whose failed stage left the target alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +40,15 @@ def read_ending(files: RunFiles, run_id: str) -> Ending | None:
     if not begun:
         return None
     ends = {line.get("attempt"): line for line in lines if line.get("event") == ENDED}
-    stages = {stage.stage: stage for line in ends.values() for stage in _stages(line) if stage.stage != REPORT}
+    told = [(stage, line) for line in ends.values() for stage in _stages(line) if stage.stage != REPORT]
+    stages = {stage.stage: stage for stage, _ in told}
+    codes = {stage.stage: line.get("exit_code") for stage, line in told}
     last = begun[-1].get("attempt")
     if last in ends:
         code = ends[last].get("exit_code")
         return Ending(
             tuple(stages.values()),
-            _in_all(code if isinstance(code, int) else 1, stages.values()),
+            _in_all(code if isinstance(code, int) else 1, stages.values(), codes),
             str(ends[last].get("verdict") or ""),
         )
     at = last_stage(lines, last)
@@ -56,16 +60,23 @@ def read_ending(files: RunFiles, run_id: str) -> Ending | None:
     return Ending(tuple(stages.values()), None, died=True, stage=at)
 
 
-def _in_all(code: int, stages: Iterable[StageOutcome]) -> int:
+def _in_all(code: int, stages: Iterable[StageOutcome], codes: Mapping[str, object]) -> int:
     """What a run ended with whose last command ended with `code`, but for what its expectations made of it.
 
-    A command that went well does not undo what one before it met. Where every stage went well, 3 and 4 are what the
-    expectations of an earlier report said; they are held again.
+    A command that went well does not undo what one before it met; `codes` are what commands ended with, by stage.
+    Where every stage went well, 3 and 4 are what the expectations of an earlier report said; they are held again.
     """
-    met = {stage.status for stage in stages} & {"failed", "blocked"}
-    if code in (0, _BLOCKED, _PARTLY):
-        return 0 if not met else max(code, _PARTLY if "failed" in met else _BLOCKED)
-    return code
+    if code not in (0, _BLOCKED, _PARTLY):
+        return code
+    met = [_met(stage, codes.get(stage.stage)) for stage in stages]
+    return max(code, *met) if any(met) else 0
+
+
+def _met(stage: StageOutcome, ended: object) -> int:
+    """What `stage`, of a command that `ended` so, leaves a run with."""
+    if stage.status == "failed":
+        return ended if isinstance(ended, int) and ended in _NOTHING_SENT else _PARTLY
+    return _BLOCKED if stage.status == "blocked" else 0
 
 
 def _stages(line: Mapping[str, Any]) -> list[StageOutcome]:

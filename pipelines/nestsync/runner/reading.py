@@ -99,14 +99,7 @@ def _summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 def checked(context: RunContext) -> dict[str, int]:
     """Map every object, look for what is wrong with it, and put the wanted tree together."""
-    known = context.demand("inventory")
-    missing = [catalog for catalog in context.catalogs() if catalog.name not in known]
-    if missing:
-        raise ConfigurationError(
-            f"{missing[0].name} is not in the inventory of run {context.run_id}",
-            where=str(context.config.path),
-            hint=command("inventory", context.config.path, context.run_id, "--source", missing[0].name),
-        )
+    demand_read(context)
     mapped = context.keep("mapped", map_sources(context.objects(), context.check_context))
     targets = mapped.select(*(field.name for field in TARGET_FIELDS))
     with ThreadPoolExecutor(1) as aside:
@@ -131,6 +124,18 @@ def checked(context: RunContext) -> dict[str, int]:
         **context.standing_on,
     )
     return counts
+
+
+def demand_read(context: RunContext) -> None:
+    """Raise `ConfigurationError` where a catalog of the run is not in its inventory: an assessment reads no target."""
+    known = context.demand("inventory")
+    missing = [catalog for catalog in context.catalogs() if catalog.name not in known]
+    if missing:
+        raise ConfigurationError(
+            f"{missing[0].name} is not in the inventory of run {context.run_id}",
+            where=str(context.config.path),
+            hint=command("inventory", context.config.path, context.run_id, "--source", missing[0].name),
+        )
 
 
 def _counted(context: RunContext, findings: DataFrame) -> dict[str, int]:

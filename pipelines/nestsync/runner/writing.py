@@ -8,7 +8,7 @@ from nestsync.commands import command
 from nestsync.core.plan import ActionKind, Strategy
 from nestsync.errors import BlockingFindings, ConfigurationError, NestsyncError, NotConfirmed, PlanOutdated
 from nestsync.runner.context import RunContext
-from nestsync.runner.reading import found
+from nestsync.runner.reading import demand_read, found
 from nestsync.stages.apply import WRITES, ApplyResult, ApplySettings, apply
 from nestsync.stages.drift import drift, refuse_drift
 from nestsync.stages.inventory import read_catalogs
@@ -21,6 +21,7 @@ from nestsync.stages.verify import verify
 def planned(context: RunContext) -> dict[str, int]:
     """Compare the wanted tree with the target's inventory; what is left to do is the plan."""
     _demand_target(context)
+    demand_read(context)
     _refuse_moved(context, "check", ConfigurationError)
     if "wanted" not in context.frames:
         found(context)
@@ -57,6 +58,7 @@ def applied(context: RunContext) -> dict[str, int]:
     actions = context.actions()
     folder = context.workspace.folder("plans", context.run_id)
     check_unedited(actions, folder, facts["hash"])
+    _ask(context, facts["counts"])
     with context.workspace.lease(context.run_id):
         result = _write(context, facts["counts"])
         _remember_separator(context)
@@ -66,13 +68,21 @@ def applied(context: RunContext) -> dict[str, int]:
     return {name: number for name, number in result.counts.items() if number or name in ("applied", "skipped")}
 
 
+def _ask(context: RunContext, planned_counts: dict[str, int]) -> None:
+    """Before the lease and the look for drift: an answer may take hours."""
+    writes = _writes(planned_counts)
+    if writes and not context.confirm(f"Write {writes:,} changes to {context.target.name}?"):
+        raise NotConfirmed("nothing was written", where=context.target.name, hint="answer yes, or give --yes")
+
+
+def _writes(planned_counts: dict[str, int]) -> int:
+    return sum(planned_counts.get(kind, 0) for kind in WRITES)
+
+
 def _write(context: RunContext, planned_counts: dict[str, int]) -> ApplyResult:
-    writes = sum(planned_counts.get(kind, 0) for kind in WRITES)
-    if not writes:
+    if not _writes(planned_counts):
         return ApplyResult(skipped=planned_counts.get("noop", 0), blocked=planned_counts.get("blocked", 0))
     _refuse_drift(context)
-    if not context.confirm(f"Write {writes:,} changes to {context.target.name}?"):
-        raise NotConfirmed("nothing was written", where=context.target.name, hint="answer yes, or give --yes")
     writer = context.open_writer()
     settings = ApplySettings(_strategy(context), context.config.apply.concurrency)
     try:

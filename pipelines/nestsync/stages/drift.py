@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from nestsync.core.identifiers import shown
@@ -29,7 +29,7 @@ def drift(before: DataFrame, now: DataFrame, ledger: DataFrame) -> DataFrame:
     one that was meant is drift, and so is everything that vanished: nothing is ever removed.
     """
     then, here = _rows(before, "then"), _rows(now, "here")
-    both = then.join(here, list(_KEY), "full_outer").join(_meant(ledger), ["role", "levels"], "left")
+    both = then.join(here, [*_KEY, "which"], "full_outer").join(_meant(ledger), ["role", "levels"], "left")
     moved = both.withColumn("how", _how()).where(F.col("how").isNotNull())
     subject = moved.select(
         "source",
@@ -50,8 +50,10 @@ def drift(before: DataFrame, now: DataFrame, ledger: DataFrame) -> DataFrame:
 
 
 def _rows(frame: DataFrame, name: str) -> DataFrame:
+    """Under `_KEY` and ``which``: a catalog that tells of one name more than once has a row each time."""
     held = F.struct("system", "status", *_OWN_FIELDS, known(F.col("properties")).alias("properties"))
-    return frame.where(F.col("object") == "namespace").select(*_KEY, held.alias(name))
+    which = F.row_number().over(Window.partitionBy(*_KEY).orderBy("status", "error"))
+    return frame.where(F.col("object") == "namespace").select(*_KEY, which.alias("which"), held.alias(name))
 
 
 def _meant(ledger: DataFrame) -> DataFrame:
