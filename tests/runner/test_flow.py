@@ -339,6 +339,24 @@ def test_a_catalog_that_is_down_stops_the_run_and_is_named(
     assert [(run.exit_code, run.has_rows) for run in read_history(RunFiles(config.workspace))] == [(5, False)]
 
 
+def test_a_plan_on_an_assessment_is_refused_until_the_target_was_read(
+    spark: SparkSession, tmp_path: Path, source: IcebergRest, target: IcebergRest, door: CountingProxy
+) -> None:
+    for server in (source, target):
+        client(server).create_namespace("x")
+    config = configuration(tmp_path, source, door)
+    assessment = ("inventory", "check", "report")
+    assessed = runner.run(config, "assess", assessment, "looked", None, NOTHING_HAPPENS, lambda question: True)
+    again = f"nestsync inventory -c {config.path} --run-id looked --source nested"
+    assert (assessed.exit_code, assessed.next_steps) == (0, (again,))
+    refused = take(config, "plan", run_id="looked")
+    assert (refused.exit_code, refused.failed.hint if refused.failed else "") == (2, again)
+    assert "nested is not in the inventory of run looked" in refused.verdict
+    runner.run(config, "inventory", ("inventory",), "looked", ("nested",), NOTHING_HAPPENS, lambda question: True)
+    counts = [take(config, stage, run_id="looked").counts(stage) for stage in ("check", "plan")][-1]
+    assert (counts["create_namespace"], counts["noop"]) == (0, 1)
+
+
 @pytest.mark.proves("exit-4")
 def test_a_target_that_goes_after_it_was_written_to_is_reconciled_in_part(
     spark: SparkSession, tmp_path: Path, source: IcebergRest, door: CountingProxy
