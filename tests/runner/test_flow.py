@@ -143,8 +143,8 @@ def _machines_are_told(config: Config, first: RunOutcome, second: RunOutcome) ->
         for family in text_string_to_metric_families((folder / "metrics.prom").read_text())
         for sample in family.samples
     }
-    assert samples["nestsync_commands_total", "0", "nested", "nestsync"] == 2
-    assert samples["nestsync_actions", "nested", "nestsync", "none", "noop"] == 4
+    assert samples["nestsync_commands_total", "0", "nested", "nestsync", "sync"] == 2
+    assert samples["nestsync_actions", "nested", "nestsync", "none", "noop", "sync"] == 4
     assert f"Since run {first.run_id}" in (folder / "report.md").read_text()
 
 
