@@ -314,6 +314,28 @@ def test_a_run_that_is_taken_again_mends_what_was_undone_since(
     assert kept.where("event = 'applied'").count() == 3
 
 
+def test_a_stage_that_is_taken_again_tells_of_nothing_twice(
+    spark: SparkSession, tmp_path: Path, source: IcebergRest, target: IcebergRest, door: CountingProxy
+) -> None:
+    client(source).create_namespace(("left",), {"k": "ours"})
+    client(source).create_namespace(("new",))
+    client(target).create_namespace(("left",), {"k": "theirs"})
+    config = configuration(tmp_path, source, door)
+    run_id = take(config, "inventory", "check", "plan").run_id
+    take(config, "plan", run_id=run_id)
+    client(target).create_namespace(("new",), {"k": "somebody's"})
+    for _ in range(2):
+        assert take(config, "apply", run_id=run_id).exit_code == 6
+    kept = Workspace(spark, config.workspace).read("findings", run_id=run_id)
+    told = {
+        (row["rule"], tuple(row["levels"])): row["count"] for row in kept.groupBy("rule", "levels").count().collect()
+    }
+    assert told == {("target-difference", ("left",)): 1, ("drift", ("new",)): 1}
+    client(target).drop_namespace(("new",))
+    assert take(config, "apply", run_id=run_id).exit_code == 0
+    assert {row["rule"] for row in kept.collect()} == {"target-difference"}
+
+
 @pytest.mark.proves("exit-5")
 def test_a_catalog_that_is_down_stops_the_run_and_is_named(
     spark: SparkSession, tmp_path: Path, source: IcebergRest, door: CountingProxy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from nestsync.commands import command
 from nestsync.core.plan import ActionKind, Strategy
@@ -10,10 +11,10 @@ from nestsync.errors import BlockingFindings, ConfigurationError, NestsyncError,
 from nestsync.runner.context import RunContext
 from nestsync.runner.reading import demand_read, found
 from nestsync.stages.apply import WRITES, ApplyResult, ApplySettings, apply
-from nestsync.stages.drift import drift, refuse_drift
+from nestsync.stages.drift import DRIFT, drift, refuse_drift
 from nestsync.stages.inventory import read_catalogs
 from nestsync.stages.journal import Journal
-from nestsync.stages.plan import plan, plan_hash
+from nestsync.stages.plan import DIFFERENCE, plan, plan_hash
 from nestsync.stages.plan_files import check_unedited, write_plan_files
 from nestsync.stages.verify import verify
 
@@ -30,9 +31,8 @@ def planned(context: RunContext) -> dict[str, int]:
     context.workspace.replace("actions", actions, run_id=context.run_id)
     differences = context.keep("left-different", differences)
     left_alone = differences.count()
-    if left_alone:
-        context.workspace.append("findings", differences, run_id=context.run_id)
-        context.keep("findings", context.findings().unionByName(differences))
+    if left_alone or context.facts("plan"):
+        _tell(context, DIFFERENCE, differences)
     counts = _by_kind(actions)
     write_plan_files(actions, context.workspace.folder("plans", context.run_id))
     number = len(list(context.journals.glob("*.jsonl")))  # what was applied of earlier plans is done with
@@ -133,10 +133,17 @@ def _refuse_drift(context: RunContext) -> None:
     """A plan that no longer fits what is there is refused, but for what this run changed itself."""
     now = read_catalogs(context.spark, context.catalogs(), objects="namespaces")
     moved = context.keep("drift", drift(context.objects(), now, context.ledger()))
-    if not moved.isEmpty():
-        context.workspace.append("findings", moved, run_id=context.run_id)
-        context.keep("findings", context.findings().unionByName(moved))
+    found_some = not moved.isEmpty()
+    if found_some or context.facts(DRIFT).get("found"):
+        _tell(context, DRIFT, moved)
+        context.note(DRIFT, found=found_some)
     refuse_drift(moved)
+
+
+def _tell(context: RunContext, rule: str, findings: DataFrame) -> None:
+    """Let `findings` be what this run has under `rule`: a stage that is taken again tells of nothing twice."""
+    others = context.findings().where(F.col("rule") != rule)
+    context.workspace.replace("findings", context.keep("findings", others.unionByName(findings)), run_id=context.run_id)
 
 
 def verified(context: RunContext) -> dict[str, int]:

@@ -12,6 +12,8 @@ from nestsync.stages import columns
 from nestsync.stages.columns import absent_text, as_findings, known
 from nestsync.stages.journal import Event
 
+DRIFT = "drift"
+"""The rule."""
 SHOWN = 5
 _KEY = ("role", "source", "levels")
 _OWN_FIELDS = ("owner", "comment", "location")
@@ -42,7 +44,7 @@ def drift(before: DataFrame, now: DataFrame, ledger: DataFrame) -> DataFrame:
     )
     return as_findings(
         subject,
-        "drift",
+        DRIFT,
         target_levels=F.when(F.col("role") == "target", F.col("levels")),
         message=F.col("how"),
         hint=F.lit(_HINT),
@@ -130,7 +132,7 @@ def refuse_drift(moved: DataFrame) -> None:
         return
     named = "; ".join(f"{row['source']} {shown(tuple(row['levels']))} {row['message']}" for row in first[:SHOWN])
     more = " and more" if len(first) > SHOWN else ""
-    raise PlanOutdated(f"moved since the plan was made: {named}{more}", where="drift", hint=_HINT)
+    raise PlanOutdated(f"moved since the plan was made: {named}{more}", where=DRIFT, hint=_HINT)
 
 
-__all__ = ["SHOWN", "drift", "refuse_drift"]
+__all__ = ["DRIFT", "SHOWN", "drift", "refuse_drift"]

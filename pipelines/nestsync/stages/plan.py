@@ -28,6 +28,8 @@ from nestsync.stages.columns import absent_text, as_declared, as_findings, by_ke
 Key = Callable[[Column], Column]
 """What decides whether two levels are one namespace in the target: equal keys (folded, normalised) mean equal."""
 
+DIFFERENCE = "target-difference"
+"""The rule of what create-only leaves alone."""
 ROWS_A_PARTITION = 10_000
 """How many rows of a plan are on the driver at once while it is streamed."""
 
@@ -141,7 +143,7 @@ def _differences(compared: DataFrame, strategy: Strategy) -> DataFrame:
     )
     return as_findings(
         subject,
-        "target-difference",
+        DIFFERENCE,
         target_levels=F.col("wanted"),
         message=F.when(_unreadable(), F.lit(UNREADABLE)).otherwise(_differs(strategy)),
         hint=F.when(_unreadable(), F.lit(UNREADABLE_HINT)).otherwise(F.lit(UPSERT_HINT)),
@@ -174,4 +176,4 @@ def in_order(actions: DataFrame, count: int | None = None) -> DataFrame:
     return actions.repartitionByRange(rows // ROWS_A_PARTITION + 1, *order).sortWithinPartitions(*order)
 
 
-__all__ = ["ROWS_A_PARTITION", "Key", "action_id", "exact", "in_order", "plan", "plan_hash"]
+__all__ = ["DIFFERENCE", "ROWS_A_PARTITION", "Key", "action_id", "exact", "in_order", "plan", "plan_hash"]
