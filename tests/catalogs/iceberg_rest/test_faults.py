@@ -172,6 +172,17 @@ def test_a_server_that_dies_half_way_is_unreachable(server: FaultyServer, option
         list(rows)
 
 
+@pytest.mark.proves("exit-5")
+def test_a_server_that_says_what_it_is_and_nothing_else_is_unreachable(server: FaultyServer, options: Options) -> None:
+    tree = Tree(empty([(f"n{number:02}",) for number in range(40)]))
+    answered = ("/v1/config", "/v1/namespaces")
+    server.fallback = lambda seen: tree(seen) if seen.target in answered else Reply(200, b"{}", delay=0.5)
+    with pytest.raises(CatalogUnreachable, match=r"no answer within 0.2 s; \d+ requests in a row got no answer"):
+        read(options(read_timeout=0.2, max_retries=0))
+    asked = [seen.target for seen in server.seen if seen.target not in answered]
+    assert len(asked) < 40
+
+
 OBJECT_FAULTS = [
     pytest.param(error(404, "gone"), "answered 404 Not Found: gone", id="404"),
     pytest.param(error(403, "not this one"), "answered 403 Forbidden: not this one", id="403"),

@@ -20,6 +20,8 @@ from nestsync.catalogs.iceberg_rest.transport import Answer, Request, RequestFai
 from nestsync.core.identifiers import Levels
 from nestsync.errors import CatalogUnreachable, ConfigurationError, WriteUnheard
 
+MAX_SILENT = 10
+"""Requests in a row that nothing answered, after all their attempts, after which the catalog counts as gone."""
 MAX_BARREN_PAGES = 100
 """Pages in a row without a new entry, after which a list is taken to be endless."""
 
@@ -63,6 +65,7 @@ class IcebergRestClient:
             connections=options.connections,
             verify=options.ca_bundle or options.verify,
         )
+        self._silent = 0
         self._server: Server | None = None
         self._connecting = threading.Lock()
 
@@ -105,14 +108,19 @@ class IcebergRestClient:
     def confirm(self, failure: RequestFailed) -> None:
         """Return where the catalog still answers, so that `failure` is about one object only.
 
-        Raises `CatalogUnreachable`, which names both requests, where it does not; `WriteUnheard` for a write that
-        may have been carried out.
+        Raises `CatalogUnreachable`, which names both requests, where it does not, and where it answered nothing else
+        for `MAX_SILENT` requests in a row; `WriteUnheard` for a write that may have been carried out.
         """
+        silent = self._silent
         try:
             self._ask_config()
         except RequestFailed as probe:
             what = f"{failure.what}; then {probe.what}"
             raise _unreachable(failure)(what, where=self.where, hint=_hint(probe.status)) from failure
+        self._silent = silent  # to say what it is, is not to answer
+        if silent >= MAX_SILENT:
+            what = f"{failure.what}; {silent} requests in a row got no answer"
+            raise _unreachable(failure)(what, where=self.where, hint=_hint(failure.status)) from failure
 
     def unreachable(self, failure: RequestFailed) -> NoReturn:
         """Raise `CatalogUnreachable` for a request without which nothing can be read."""
@@ -170,10 +178,10 @@ class IcebergRestClient:
     def _send(self, method: str, address: str, body: bytes | None = None) -> Answer:
         named = label(method, address)
         token = self._token()
-        answer = self._transport.send(self._request(method, address, named, token, body))
+        answer = self._answer(self._request(method, address, named, token, body))
         if answer.status in _UNAUTHENTICATED and self._auth.rejected(token):
             token = self._token()
-            answer = self._transport.send(self._request(method, address, named, token, body))
+            answer = self._answer(self._request(method, address, named, token, body))
         if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
             failure = request_failed(
                 named,
@@ -185,6 +193,15 @@ class IcebergRestClient:
             if answer.status in _UNAUTHENTICATED:
                 self.unreachable(failure)
             raise failure
+        return answer
+
+    def _answer(self, request: Request) -> Answer:
+        try:
+            answer = self._transport.send(request)
+        except RequestFailed:
+            self._silent += 1
+            raise
+        self._silent = 0
         return answer
 
     def _token(self) -> Token | None:
