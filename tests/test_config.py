@@ -497,6 +497,16 @@ def test_what_is_wrong_is_named_with_what_was_meant(tmp_path: Path, text: str, p
             id="header",
         ),
         pytest.param(
+            MINIMAL + "target: {name: t, system: iceberg_rest, uri: 'http://127.0.0.1:1', headers: {Cookie: hunter2}}",
+            "headers_env: {Cookie: NAME_OF_THE_VARIABLE}",
+            id="cookie",
+        ),
+        pytest.param(
+            "sources: [{name: p, system: lance_dir, root: x, storage_options: {connection_string: K=hunter2}}]",
+            "storage_options_env: {connection_string: NAME_OF_THE_VARIABLE}",
+            id="connection-string",
+        ),
+        pytest.param(
             MINIMAL + "target: {name: t, system: iceberg_rest, uri: 'http://me:hunter2@127.0.0.1:1'}",
             "target.uri (t): an address must not hold a password",
             id="password-in-an-address",

@@ -65,7 +65,7 @@ def choices(word: str, known: tuple[str, ...]) -> str:
 
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[.\-]")
 _SECRET = re.compile(
-    r"(^|_)(token|password|passwd|pwd|secret|credentials?|authorization|sas|"
+    r"(^|_)(token|password|passwd|pass|pwd|secret|credentials?|authorization|cookie|connection_string|sas|"
     r"(api|access|private|account|secret|service_account)_?key(_id)?)$"
 )
 _USERINFO = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/@\s]*:[^/@\s]+@")

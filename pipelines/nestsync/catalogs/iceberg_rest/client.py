@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, NoReturn, TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, quote_plus, urlencode
 
 from nestsync import __version__
 from nestsync.catalogs.base import secret
@@ -273,8 +273,16 @@ class IcebergRestClient:
     def _without_secrets(self, text: str) -> str:
         hidden = {self._headers[name] for name in self._options.headers_env}
         for value in (*self._auth.secrets(), *hidden):
-            text = text.replace(value, "***")
+            for written in _written(value):
+                text = text.replace(written, "***")
         return text
+
+
+def _written(secret: str) -> list[str]:
+    """`secret` as a server may repeat it: as it is, in a form, in an address, in JSON; the longest first."""
+    in_json = json.dumps(secret)[1:-1]
+    ways = {secret, quote_plus(secret), quote(secret, safe=""), in_json, in_json.replace("/", "\\/")}
+    return sorted(ways, key=len, reverse=True)
 
 
 def _unreachable(failure: RequestFailed) -> type[CatalogUnreachable]:
