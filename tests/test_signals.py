@@ -28,6 +28,10 @@ class File(io.RawIOBase):
             super().close()
             signalled()
 
+def write(file, text):
+    with open(file, "w") as opened:
+        opened.write(text)
+
 def clean_up():
     os.kill(os.getpid(), signal.SIGTERM)
     try:
@@ -59,26 +63,25 @@ def test_a_driver_ends_with_the_spark_submit_that_it_belongs_to(tmp_path: Path) 
 signals.end_with_parent()
 with signals.answered():
     try:
-        open({str(tmp_path / "started")!r}, "w").close()
+        write({str(tmp_path / "started")!r}, "yes")
         time.sleep(60)
     except SystemExit as ended:
-        with open({str(tmp_path / "ended")!r}, "w") as file:
-            file.write(str(ended))
+        write({str(tmp_path / "ended")!r}, str(ended))
 """
     submit = f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {driver!r}]); time.sleep(60)"
     with subprocess.Popen([sys.executable, "-c", submit]) as process:
         awaited(tmp_path / "started")
         process.kill()
-    awaited(tmp_path / "ended")
-    assert (tmp_path / "ended").read_text() == str(128 + signal.SIGTERM)
+    assert awaited(tmp_path / "ended") == str(128 + signal.SIGTERM)
 
 
-def awaited(file: Path) -> None:
-    """Wait until `file` is there and holds something, or was only to be there."""
+def awaited(file: Path) -> str:
+    """What `file` holds, when it holds something."""
     deadline = time.monotonic() + 30
-    while not file.exists() or (file.name == "ended" and not file.read_text()):
+    while not file.exists() or not file.read_text():
         assert time.monotonic() < deadline, f"no {file.name}"
         time.sleep(0.05)
+    return file.read_text()
 
 
 def test_a_signal_that_was_heard_is_not_told_again() -> None:

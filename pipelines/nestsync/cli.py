@@ -21,7 +21,7 @@ from nestsync.names import commands as names
 from nestsync.names.parameters import LightCommand, LightGroup
 from nestsync.outcome import RunOutcome
 from nestsync.past import commands as past
-from nestsync.shell import SUBMITTED, Answer, Manner, carry_out, leave_mistake
+from nestsync.shell import Answer, Manner, carry_out, leave_mistake
 from nestsync.ui import Confirm, Ui
 
 ALL_STAGES = ("inventory", "check", "plan", "apply", "verify", "report")
@@ -276,7 +276,7 @@ def _open_standard_streams() -> None:
 
 def job(command: str) -> None:
     """The entry of ``spark-submit jobs/<command>.py``: the command itself, with the options that follow."""
-    if SUBMITTED in os.environ:
+    if signals.SUBMITTED in os.environ:
         signals.end_with_parent()
     main([command, *sys.argv[1:]], program=f"jobs/{command}.py")
 

@@ -25,6 +25,7 @@ from nestsync.core.errors import NestsyncError
 from nestsync.errors import PrerequisiteMissing
 from nestsync.gateway import remember_lookups
 from nestsync.jars import SPARK_DELTA, fetch, java
+from nestsync.signals import SUBMITTED
 
 _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -141,7 +142,7 @@ def _unpacked_home() -> Iterator[None]:
 
 def _submitted_master() -> str | None:
     """The master that ``spark-submit`` was given, where this process runs under it."""
-    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+    if SUBMITTED not in os.environ:
         return None
     SparkContext._ensure_initialized()
     found: str | None = SparkContext._jvm.java.lang.System.getProperty("spark.master")  # type: ignore[union-attr]

@@ -37,8 +37,6 @@ OUTCOME_FILE = "NESTSYNC_OUTCOME_FILE"
 
 For schedulers: under spark-submit, standard output belongs to the log.
 """
-SUBMITTED = "PYSPARK_GATEWAY_PORT"
-"""The environment variable that spark-submit gives its Python driver."""
 INTERRUPTED = 130
 """What shells make of SIGINT: 128 and the number of the signal."""
 
@@ -73,7 +71,7 @@ def carry_out(command: str, manner: Manner, work: Work, *, config_file: Path | N
     a file with its traceback in the workspace that `config_file` names.
     """
     # spark-submit joins the two streams of a Python driver: what must not be in the document cannot be said at all.
-    joined = SUBMITTED in os.environ
+    joined = signals.SUBMITTED in os.environ
     ui = open_ui(quiet=manner.quiet or (manner.json and joined), machine=manner.json)
     try:
         with closing(ui), _standard_output_kept(manner.json):
@@ -288,4 +286,4 @@ def _write_log(text: str, command: str, config_file: Path | None) -> Path:
     return log
 
 
-__all__ = ["OUTCOME_FILE", "SUBMITTED", "Answer", "Failure", "Manner", "carry_out", "leave_mistake"]
+__all__ = ["OUTCOME_FILE", "Answer", "Failure", "Manner", "carry_out", "leave_mistake"]

@@ -14,6 +14,8 @@ from typing import Any
 
 SECONDS_BETWEEN_LOOKS = 0.1
 SECONDS_BETWEEN_LOOKS_FOR_PARENT = 1.0
+SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""The environment variable that spark-submit gives its Python driver."""
 LOOKS = 3
 """So often in a row the main thread is seen to know nothing of a signal before it is told again."""
 
@@ -98,4 +100,4 @@ def heard() -> None:
     _answer.hear()
 
 
-__all__ = ["answered", "end_with_parent", "heard"]
+__all__ = ["SUBMITTED", "answered", "end_with_parent", "heard"]

@@ -115,16 +115,18 @@ class IcebergRestClient:
         try:
             self._ask_config()
         except RequestFailed as probe:
-            what = f"{failure.what}; then {probe.what}"
-            raise _unreachable(failure)(what, where=self.where, hint=_hint(probe.status)) from failure
+            self._gone(failure, f"{failure.what}; then {probe.what}", probe.status)
         self._silent = silent  # to say what it is, is not to answer
         if silent >= MAX_SILENT:
-            what = f"{failure.what}; {silent} requests in a row got no answer"
-            raise _unreachable(failure)(what, where=self.where, hint=_hint(failure.status)) from failure
+            self._gone(failure, f"{failure.what}; {silent} requests in a row got no answer", failure.status)
 
     def unreachable(self, failure: RequestFailed) -> NoReturn:
         """Raise `CatalogUnreachable` for a request without which nothing can be read."""
-        raise _unreachable(failure)(failure.what, where=self.where, hint=_hint(failure.status)) from failure
+        self._gone(failure, failure.what, failure.status)
+
+    def _gone(self, failure: RequestFailed, what: str, status: int | None) -> NoReturn:
+        kind = WriteUnheard if failure.unheard else CatalogUnreachable
+        raise kind(what, where=self.where, hint=_HINTS.get(status, _DEFAULT_HINT)) from failure
 
     def _ask_config(self) -> Server:
         address = config_address(self._options)
@@ -283,14 +285,6 @@ def _written(secret: str) -> list[str]:
     in_json = json.dumps(secret)[1:-1]
     ways = {secret, quote_plus(secret), quote(secret, safe=""), in_json, in_json.replace("/", "\\/")}
     return sorted(ways, key=len, reverse=True)
-
-
-def _unreachable(failure: RequestFailed) -> type[CatalogUnreachable]:
-    return WriteUnheard if failure.unheard else CatalogUnreachable
-
-
-def _hint(status: int | None) -> str:
-    return _HINTS.get(status, _DEFAULT_HINT)
 
 
 def _refused(answer: Answer) -> str:
