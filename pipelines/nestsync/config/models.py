@@ -253,9 +253,18 @@ class Config(Section):
         """The folder of the reports."""
         return self.report.folder or self.workspace / "reports"
 
+    @property
+    def catalog_names(self) -> tuple[str, ...]:
+        """Every catalog that it names: the sources, and the target where there is one."""
+        return self._source_names + (() if self.target is None else (self.target.name,))
+
+    @property
+    def _source_names(self) -> tuple[str, ...]:
+        return tuple(source.name for source in self.sources)
+
     def source(self, name: str) -> CatalogConfig:
         """The source called `name`. Raises `ConfigurationError` that lists the sources."""
-        names = tuple(source.name for source in self.sources)
+        names = self._source_names
         if name not in names:
             raise ConfigurationError(f"there is no source {name!r}", where=str(self.path), hint=choices(name, names))
         return self.sources[names.index(name)]
@@ -280,7 +289,7 @@ class Config(Section):
         except NestsyncError as error:
             error.where = f"{file}: {error.where}" if error.where else str(file)
             raise
-        names = tuple(source.name for source in self.sources)
+        names = self._source_names
         unknown = next((rename.source for rename in renames if rename.source not in names), None)
         if unknown is not None:
             raise ConfigurationError(f"there is no source {unknown!r}", where=str(file), hint=choices(unknown, names))

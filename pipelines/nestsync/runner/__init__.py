@@ -61,8 +61,7 @@ def run(
     if command != "assess" and not {"plan", "apply", "verify"}.isdisjoint(stages):
         demanded_target(config)
     if sources is not None:
-        target = () if config.target is None else (config.target.name,)
-        demand_configured(config, sources, [*(source.name for source in config.sources), *target])
+        demand_configured(config, sources, config.catalog_names)
     if stages[0] == BEGINS:
         _demand_workspace(config)
     if SparkSession.getActiveSession() is None:

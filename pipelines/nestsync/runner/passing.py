@@ -214,14 +214,7 @@ class Pass:
             empty=context.is_empty,
             separators=check.get("separators", ()),
             enabled_with=context.unwanted_change,
-            unread=[name for name in self._to_plan() if name not in context.facts(BEGINS)],
-        )
-
-    def _to_plan(self) -> list[str]:
-        """The catalogs that a plan stands on; an assessment reads no target."""
-        target = self.context.config.target
-        return [catalog.name for catalog in self.context.catalogs() if catalog.role == "source"] + (
-            [] if target is None else [target.name]
+            unread=[name for name in context.config.catalog_names if name not in context.facts(BEGINS)],
         )
 
     def _record(self, outcomes: Sequence[StageOutcome]) -> None:
