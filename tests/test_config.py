@@ -392,6 +392,20 @@ def test_another_encoding(tmp_path: Path) -> None:
             id="pattern-as-text",
         ),
         pytest.param(
+            MINIMAL + "mapping: {rules: [{source: prod, include: [[]], exclude: [['**', tmp], [hive], ['[ab]x']]}]}",
+            [
+                "mapping.rules[0].include[0]: is empty and selects no namespace but the root",
+                "mapping.rules[0].exclude[0]: '**' takes further levels only where it is '**' and the last level",
+                "mapping.rules[0].exclude[2]: '[ab]' in '[ab]x' would be taken as it stands",
+            ],
+            id="patterns-that-cannot-mean-what-they-look-like",
+        ),
+        pytest.param(
+            MINIMAL + "mapping: {rules: [{source: prod, prefix: ['']}], merge: [[sales, '']]}",
+            ["mapping.rules[0].prefix[0]: must not be empty", "mapping.merge[0][1]: must not be empty"],
+            id="an-empty-level",
+        ),
+        pytest.param(
             MINIMAL + "mapping: {rules: [{source: prod, prefix: [2024-01-01]}]}",
             ["mapping.rules[0].prefix[0]: must be text, not the date 2024-01-01"],
             id="level-that-yaml-takes-for-a-date",

@@ -16,7 +16,6 @@ from nestsync.core.mapping import (
     MappingRule,
     Rename,
     map_identifier,
-    matches,
     read_renames,
     write_renames,
 )
@@ -24,51 +23,6 @@ from nestsync.core.mapping import (
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 LEVEL = TEXT | st.sampled_from(["", " ", ".", "..", "a:b", "a\x1fb", "é", "e\u0301", "x" * 300, '"', "`", "\\u00ab"])
 LEVELS = st.lists(LEVEL, max_size=4).map(tuple)
-
-
-@pytest.mark.parametrize(
-    ("pattern", "levels", "selected"),
-    [
-        pytest.param(("raw", "events"), ("raw", "events"), True, id="equal"),
-        pytest.param(("raw", "events"), ("raw", "events2"), False, id="no prefix of a level"),
-        pytest.param(("raw", "events"), ("raw",), False, id="shorter"),
-        pytest.param(("raw", "events"), ("raw", "events", "x"), False, id="longer"),
-        pytest.param(("raw", "*"), ("raw", "events"), True, id="star takes a level"),
-        pytest.param(("raw", "*"), ("raw", "a", "b"), False, id="star crosses no boundary"),
-        pytest.param(("*",), ("line\nbreak\n",), True, id="star takes line breaks"),
-        pytest.param(("a*",), ("ba",), False, id="anchored at the start"),
-        pytest.param(("*a",), ("a\n",), False, id="anchored at the very end"),
-        pytest.param(("t?m",), ("tim",), True, id="question mark takes one"),
-        pytest.param(("t?m",), ("t\U0001f600m",), True, id="an emoji is one character"),
-        pytest.param(("t?m",), ("tm",), False, id="question mark takes no nothing"),
-        pytest.param(("a.b",), ("axb",), False, id="a dot is a dot"),
-        pytest.param(("a[bc]",), ("ab",), False, id="brackets are brackets"),
-        pytest.param(("ns_1",), ("nsx1",), False, id="an underscore is no wildcard"),
-        pytest.param(("Sales",), ("sales",), False, id="case counts"),
-        pytest.param(("**",), (), True, id="everything, the root too"),
-        pytest.param(("raw", "**"), ("raw",), True, id="none further"),
-        pytest.param(("raw", "**"), ("raw", "a", "b"), True, id="two further"),
-        pytest.param(("raw", "**"), ("raw2",), False, id="no sibling"),
-        pytest.param(("**", "b"), ("a", "b"), True, id="inside, two stars are one level"),
-        pytest.param(("**", "b"), ("a", "a", "b"), False, id="inside, two stars are no more than one level"),
-        pytest.param((), (), True, id="the root"),
-        pytest.param((), ("a",), False, id="only the root"),
-    ],
-)
-def test_patterns_select_level_by_level(pattern: tuple[str, ...], levels: tuple[str, ...], selected: bool) -> None:
-    assert matches(pattern, levels) is selected
-
-
-def test_a_subtree_holds_its_children_and_no_namespace_that_only_starts_alike() -> None:
-    namespaces = [("raw", "events"), ("raw", "events", "2024"), ("raw", "events2")]
-    assert [levels for levels in namespaces if matches(("raw", "events", "**"), levels)] == namespaces[:2]
-
-
-@given(LEVELS)
-def test_every_namespace_is_selected_by_stars_of_its_depth(levels: tuple[str, ...]) -> None:
-    assert matches(("*",) * len(levels), levels)
-    assert matches((*("*",) * len(levels), "**"), levels)
-    assert not matches(("*",) * (len(levels) + 1), levels)
 
 
 HMS = MappingRule("hms", include=(("hive", "*"),), exclude=(("hive", "tmp*"),), drop=1, split="__", prefix=("lake",))

@@ -10,6 +10,7 @@ from typing import Annotated, TypeGuard
 from pydantic import AfterValidator, BeforeValidator, StringConstraints, ValidationInfo
 
 from nestsync.configfile import anchored, described
+from nestsync.core.patterns import Pattern, pattern_problem
 
 _ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 
@@ -56,6 +57,13 @@ def _not_blank(text: str) -> str:
     return text
 
 
+def _pattern(pattern: Pattern) -> Pattern:
+    problem = pattern_problem(pattern)
+    if problem is not None:
+        raise ValueError(problem)
+    return pattern
+
+
 def _is_number(value: object) -> TypeGuard[float]:
     """YAML's yes and no are numbers to Python, and not to whoever wrote them."""
     return isinstance(value, int | float) and not isinstance(value, bool)
@@ -63,6 +71,10 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 Text = Annotated[str, StringConstraints(min_length=1)]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]{0,127}$")]
+NamedLevels = tuple[Text, ...]
+"""Levels that can be in a target: none of them is empty."""
+SelectingPattern = Annotated[Pattern, AfterValidator(_pattern)]
+"""A pattern that means what it looks like."""
 LocalPath = Annotated[Path, BeforeValidator(_local_path)]
 SparkText = Annotated[str, BeforeValidator(_spark_text)]
 Address = Annotated[str, AfterValidator(_address)]
@@ -77,4 +89,16 @@ Reason = Annotated[str, AfterValidator(_not_blank)]
 """Why somebody accepts what is refused by default."""
 
 
-__all__ = ["Address", "LeastPart", "LocalPath", "Multiple", "Name", "Part", "Reason", "SparkText", "Text"]
+__all__ = [
+    "Address",
+    "LeastPart",
+    "LocalPath",
+    "Multiple",
+    "Name",
+    "NamedLevels",
+    "Part",
+    "Reason",
+    "SelectingPattern",
+    "SparkText",
+    "Text",
+]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -17,11 +16,7 @@ from typing import ClassVar
 
 from nestsync.core.errors import NestsyncError
 from nestsync.core.identifiers import Identifier, Levels, lone_surrogate, shown
-
-Pattern = tuple[str, ...]
-"""One glob a level (``*`` any run of characters, ``?`` one character); a last ``**`` takes further levels, or none."""
-
-ANY_FURTHER = "**"
+from nestsync.core.patterns import Pattern, matches
 
 COLUMNS = ("source", "levels", "name", "target_levels", "target_name")
 """The columns of the mapping file; both levels are JSON arrays, an empty name is a namespace."""
@@ -156,34 +151,6 @@ class Mapped:
     rule: MappedBy
 
 
-def glob_regex(glob: str) -> str:
-    """The whole-text regular expression of one glob, the same in Python's `re` and in Java.
-
-    Both lack a common end-of-text anchor (``$`` admits a last line break), hence ``(?!.)`` in dot-all mode.
-    """
-    parts = re.split(r"(\*+|\?)", glob)
-    body = "".join(".*" if part[:1] == "*" else "." if part == "?" else re.escape(part) for part in parts)
-    return f"(?s)^{body}(?!.)"
-
-
-def is_glob(text: str) -> bool:
-    """Whether `text` selects by wildcards rather than by being equal."""
-    return "*" in text or "?" in text
-
-
-def matches(pattern: Pattern, levels: Levels) -> bool:
-    """Whether `pattern` selects the namespace `levels`: level by level, so that no boundary is ever crossed.
-
-    ``("raw", "events", "**")`` selects ``("raw", "events")`` and everything below it, and not
-    ``("raw", "events2")``.
-    """
-    open_ended = pattern[-1:] == (ANY_FURTHER,)
-    fixed = pattern[:-1] if open_ended else pattern
-    if len(levels) < len(fixed) or (len(levels) > len(fixed) and not open_ended):
-        return False
-    return all(re.search(glob_regex(glob), level) for glob, level in zip(fixed, levels, strict=False))
-
-
 def map_identifier(mapping: Mapping, source: str, identifier: Identifier) -> Mapped:
     """The target of `identifier`, an object of `source`, and what decided it."""
     rules = [rule for rule in mapping.rules if rule.source == source]
@@ -275,19 +242,14 @@ def _cells(renames: Iterable[Rename]) -> Iterator[tuple[str, ...]]:
 
 
 __all__ = [
-    "ANY_FURTHER",
     "COLUMNS",
     "Mapped",
     "MappedBy",
     "Mapping",
     "MappingInvalid",
     "MappingRule",
-    "Pattern",
     "Rename",
-    "glob_regex",
-    "is_glob",
     "map_identifier",
-    "matches",
     "read_renames",
     "write_renames",
 ]
