@@ -463,6 +463,18 @@ def test_another_encoding(tmp_path: Path) -> None:
             ["workspace: 's3://bucket/space' is an address, and this has to be a path on a local file system"],
             id="remote-workspace",
         ),
+        pytest.param(MINIMAL + "workspace: ''", ["workspace: is blank: name a path"], id="empty-workspace"),
+        pytest.param(
+            MINIMAL + "workspace: ' '\nmapping: {file: ''}\nreport: {folder: ''}",
+            ["workspace: is blank: name a path", "mapping.file: is blank", "report.folder: is blank"],
+            id="blank-paths",
+        ),
+        pytest.param(
+            "sources:\n- {name: lake, system: lance_dir, root: ' '}\n"
+            "target: {name: t, system: iceberg_rest, uri: 'http://127.0.0.1:1', ca_bundle: ''}",
+            ["sources[0].root (lake): is blank: name a path", "target.ca_bundle (t): is blank: name a path"],
+            id="blank-paths-of-catalogs",
+        ),
         pytest.param(MINIMAL + "workspace: 3", ["workspace: must be a path, not the number 3"], id="workspace-number"),
         pytest.param(
             MINIMAL + "spark: {conf: {spark.a: [1]}}", ["spark.conf.spark.a: must be text, not a list"], id="spark-conf"
@@ -582,6 +594,7 @@ def test_workspace_and_source_names_need_no_valid_file(tmp_path: Path) -> None:
     ("text", "said"),
     [
         pytest.param("workspace: 3", "workspace: must be a path, not the number 3", id="number"),
+        pytest.param("workspace: ' '", "workspace: is blank: name a path", id="blank"),
         pytest.param("workspace: 's3://b/c'", "'s3://b/c' is an address", id="remote"),
     ],
 )

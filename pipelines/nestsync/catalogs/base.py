@@ -21,6 +21,9 @@ Unit = TypeVar("Unit")
 
 
 def _anchored(text: str, info: ValidationInfo) -> str:
+    if not text.strip():
+        msg = "is blank: name a path; a relative one starts from the configuration file's folder"
+        raise ValueError(msg)
     folder = (info.context or {}).get("folder")
     return text if folder is None or _URI.match(text) else str(folder / Path(text).expanduser())
 
