@@ -480,6 +480,16 @@ def test_another_encoding(tmp_path: Path) -> None:
             MINIMAL + "spark: {conf: {spark.a: [1]}}", ["spark.conf.spark.a: must be text, not a list"], id="spark-conf"
         ),
         pytest.param(
+            MINIMAL + "spark: {master: 'locl[2]'}",
+            ["spark.master: 'locl[2]' is no master that Spark takes: write local[2] (two cores)"],
+            id="spark-master",
+        ),
+        pytest.param(
+            MINIMAL + "spark: {conf: {spark.master: 'local[2]'}}",
+            ["spark.conf.spark.master: the master has a key of its own: write it under spark.master"],
+            id="spark-master-among-the-settings",
+        ),
+        pytest.param(
             MINIMAL + "strateggy: upsert\napply: {concurrency: x}",
             ["line 2: strateggy: unknown key", "line 3: apply.concurrency: must be a whole number"],
             id="two-at-once",
@@ -579,6 +589,45 @@ def test_a_mapping_file_that_cannot_be_used_is_found_at_once(tmp_path: Path, ren
     assert said in str(caught.value)
     assert "renames.csv" in str(caught.value)
     assert caught.value.exit_code == 2
+
+
+MASTERS = (
+    *(
+        "local",
+        "local[2]",
+        "local[*]",
+        "local[2,3]",
+        "local[*, 3]",
+        "local-cluster[2,1,1024]",
+        "local-cluster[ 2, 1, 1024 ]",
+    ),
+    *("spark://host:7077", "spark://one:7077,two:7077", "spark://[::1]:7077"),
+    *("yarn", "k8s://https://10.0.0.1:6443", "k8s://cluster"),
+)
+NO_MASTERS = (
+    *("", " ", "locl[2]", "local[0]", "local[]", "local[two]", "local[2", "local [2]", "Local[2]", "local[2,]", "2"),
+    *(
+        "local-cluster[2,1]",
+        "local-cluster[2,1,0]",
+        "spark://host",
+        "spark://",
+        "http://host:7077",
+        "yarn-client",
+        "k8s://",
+    ),
+)
+
+
+@pytest.mark.parametrize("master", MASTERS)
+def test_every_master_of_spark_is_taken(tmp_path: Path, master: str) -> None:
+    assert load(write(tmp_path, MINIMAL + f"spark: {{master: '{master}'}}")).spark.master == master
+
+
+@pytest.mark.parametrize("master", NO_MASTERS)
+def test_what_spark_would_end_on_is_refused(tmp_path: Path, master: str) -> None:
+    with pytest.raises(ConfigurationInvalid, match=r"line 2: spark\.master: ") as caught:
+        load(write(tmp_path, MINIMAL + f"spark: {{master: '{master}'}}"))
+    assert len(caught.value.problems) == 1
 
 
 # ---- what can be had without validation

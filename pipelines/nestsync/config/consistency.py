@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from nestsync.config.models import Config, PropertyKeys, SeparatorConfig
+from nestsync.config.models import Config, PropertyKeys, SeparatorConfig, SparkConfig
 from nestsync.config.problems import choices
 from nestsync.config.publishing import ExpectationConfig
 from nestsync.configfile import Loc
@@ -30,6 +30,7 @@ def _found(config: Config) -> Problems:
     yield from _expectations(config.report.expectations)
     yield from _separator(config.separator)
     yield from _shared_keys(config.property_keys)
+    yield from _spark(config.spark)
 
 
 def _catalogs(config: Config, names: tuple[str, ...]) -> Problems:
@@ -118,3 +119,8 @@ def _shared_keys(keys: PropertyKeys) -> Problems:
     for key, count in Counter(used).items():
         if count > 1:
             yield ("property_keys",), f"two fields would be written to the one key {key!r}"
+
+
+def _spark(spark: SparkConfig) -> Problems:
+    if "spark.master" in spark.conf:
+        yield ("spark", "conf", "spark.master"), "the master has a key of its own: write it under spark.master"

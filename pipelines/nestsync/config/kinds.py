@@ -15,6 +15,14 @@ from nestsync.core.patterns import Pattern, pattern_problem
 _ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 
 
+_MASTER = re.compile(
+    r"local|local\[([1-9]\d*|\*)(\s*,\s*\d+)?\]"
+    r"|local-cluster\[\s*[1-9]\d*\s*,\s*[1-9]\d*\s*,\s*[1-9]\d*\s*\]"
+    r"|spark://[^\s/,@]+:\d+(,[^\s/,@]+:\d+)*|yarn|k8s://\S+"
+)
+"""What Spark 4 takes (`SparkMasterRegex`, `Utils.extractHostPortFromSparkUrl`); the rest ends in a stack trace."""
+
+
 def _local_path(text: object, info: ValidationInfo) -> object:
     folder = (info.context or {}).get("folder")
     return anchored(str(text), folder) if isinstance(text, str | Path) and folder else text
@@ -57,6 +65,16 @@ def _not_blank(text: str) -> str:
     return text
 
 
+def _master(text: str) -> str:
+    """`text`. Raises ValueError where it is no master of Spark."""
+    if not _MASTER.fullmatch(text):
+        raise ValueError(
+            f"{text!r} is no master that Spark takes: write local[2] (two cores), local[*] (all of them), "
+            "spark://host:port, yarn or k8s://host; leave it out under spark-submit, which has the last word"
+        )
+    return text
+
+
 def _pattern(pattern: Pattern) -> Pattern:
     problem = pattern_problem(pattern)
     if problem is not None:
@@ -76,6 +94,8 @@ NamedLevels = tuple[Text, ...]
 SelectingPattern = Annotated[Pattern, AfterValidator(_pattern)]
 """A pattern that means what it looks like."""
 LocalPath = Annotated[Path, BeforeValidator(_local_path)]
+Master = Annotated[str, AfterValidator(_master)]
+"""A master of Spark."""
 SparkText = Annotated[str, BeforeValidator(_spark_text)]
 Address = Annotated[str, AfterValidator(_address)]
 """Where something is on the web, without secrets in it."""
@@ -93,6 +113,7 @@ __all__ = [
     "Address",
     "LeastPart",
     "LocalPath",
+    "Master",
     "Multiple",
     "Name",
     "NamedLevels",

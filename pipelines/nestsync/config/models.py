@@ -22,7 +22,7 @@ from pydantic.fields import FieldInfo
 
 from nestsync.catalogs import Room, room, systems
 from nestsync.catalogs.base import CatalogOptions
-from nestsync.config.kinds import LocalPath, Name, NamedLevels, Reason, SelectingPattern, SparkText, Text
+from nestsync.config.kinds import LocalPath, Master, Name, NamedLevels, Reason, SelectingPattern, SparkText, Text
 from nestsync.config.problems import Section, choices
 from nestsync.config.publishing import HistoryConfig, ReportConfig, RetentionConfig
 from nestsync.configfile import DEFAULT_WORKSPACE
@@ -187,7 +187,7 @@ class ApplyConfig(Section):
 class SparkConfig(Section):
     """The Spark session. `spark-submit` has the last word on the master."""
 
-    master: Text | None = None
+    master: Master | None = None
     """Spark's own master (`local[2]`); `local[*]` by default."""
     conf: dict[str, SparkText] = Field(default_factory=dict)
     """Spark's own settings."""
