@@ -579,6 +579,11 @@ def test_a_secret_in_clear_is_refused_and_not_repeated(tmp_path: Path, text: str
         pytest.param(None, "mapping.file cannot be read", id="missing"),
         pytest.param("source,target\n", "the first line is 'source,target'", id="other-columns"),
         pytest.param(RENAMES.replace("prod", "other"), "there is no source 'other'", id="unknown-source"),
+        pytest.param(
+            RENAMES + RENAMES.partition("\n")[2],
+            'renames.csv: prod: line 3: a second rename of ["hive","x"], after that in line 2',
+            id="twice",
+        ),
     ],
 )
 def test_a_mapping_file_that_cannot_be_used_is_found_at_once(tmp_path: Path, renames: str | None, said: str) -> None:

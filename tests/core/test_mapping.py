@@ -107,7 +107,7 @@ def renames() -> st.SearchStrategy[Rename]:
     )
 
 
-@given(st.lists(renames(), max_size=4))
+@given(st.lists(renames(), max_size=4, unique_by=lambda rename: (rename.source, rename.identifier)))
 def test_the_mapping_file_reads_back_as_it_was_written(lines: list[Rename]) -> None:
     assert read_renames(write_renames(lines)) == tuple(lines)
 
@@ -163,6 +163,16 @@ HEADER = "source,levels,name,target_levels,target_name\n"
         pytest.param(HEADER + 'hms,"[""a""]",t,"[""b""]",\n', "leaves the table without a name", id="no target name"),
         pytest.param(HEADER + 'hms,"[""a""]",,"[""b""]",t\n', "makes a table of a namespace", id="a table"),
         pytest.param(HEADER + 'hms,"[""a""]"x,,"[""b""]",\n', "line 2: ", id="broken quotes"),
+        pytest.param(
+            HEADER + 'hms,"[""a""]",,"[""b""]",\nhms,"[""c""]",,"[""d""]",\nhms,"[""a""]",,"[""e""]",\n',
+            'hms: line 4: a second rename of ["a"], after that in line 2',
+            id="a namespace twice",
+        ),
+        pytest.param(
+            HEADER + 2 * 'hms,"[""a""]",t,"[""b""]",t\n',
+            "hms: line 3: a second rename of [\"a\"] 't', after that in line 2",
+            id="a table twice, though to one target",
+        ),
         pytest.param(HEADER + 'hms,"[""a""]",,"[""\\ud800""]",\n', "holds a lone surrogate", id="surrogate"),
         pytest.param(HEADER + f"hms,{'[' * 100_000},,x,\n", "is no JSON list of texts", id="nested too deeply"),
     ],

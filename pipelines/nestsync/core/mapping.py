@@ -101,9 +101,8 @@ class Rename:
     def __post_init__(self) -> None:
         problem = _rename_problem(self.identifier, self.target)
         if problem:
-            name = "" if self.identifier.name is None else f" {self.identifier.name!r}"
             raise MappingInvalid(
-                f"the rename of {shown(self.identifier.levels)}{name} {problem}",
+                f"the rename of {_object(self)} {problem}",
                 where=self.source,
                 hint="a namespace becomes a namespace (no names), a table becomes a table (both names)",
             )
@@ -136,9 +135,7 @@ class Mapping:
             key = (rename.source, rename.identifier)
             if key in seen:
                 raise MappingInvalid(
-                    f"two renames of {shown(rename.identifier.levels)} {rename.identifier.name or ''}".rstrip(),
-                    where=rename.source,
-                    hint="keep one of the two lines in the mapping file",
+                    f"two renames of {_object(rename)}", where=rename.source, hint="keep one of the two"
                 )
             seen.add(key)
 
@@ -179,7 +176,8 @@ def _renamed(mapping: Mapping, source: str, identifier: Identifier) -> Identifie
 def read_renames(text: str) -> tuple[Rename, ...]:
     """The renames in the text of a mapping file (CSV with the columns `COLUMNS`).
 
-    Raises `MappingInvalid` that names the line; `where` is for the caller to add.
+    Raises `MappingInvalid` that names the line, also of a second rename of one object; `where` is for the caller to
+    add.
     """
     rows = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
     try:
@@ -188,11 +186,30 @@ def read_renames(text: str) -> tuple[Rename, ...]:
             raise MappingInvalid(
                 f"the first line is {','.join(header)!r}", hint=f"the columns are {','.join(COLUMNS)}, split by commas"
             )
-        return tuple(_read_rename(row, line=rows.line_num) for row in rows if row)
+        return tuple(_distinct((rows.line_num, _read_rename(row, line=rows.line_num)) for row in rows if row))
     except csv.Error as error:
         raise MappingInvalid(
             f"line {rows.line_num}: {error}", hint="quote a cell that holds quotes or commas"
         ) from error
+
+
+def _distinct(read: Iterable[tuple[int, Rename]]) -> Iterator[Rename]:
+    lines: dict[tuple[str, Identifier], int] = {}
+    for line, rename in read:
+        first = lines.setdefault((rename.source, rename.identifier), line)
+        if first != line:
+            raise MappingInvalid(
+                f"line {line}: a second rename of {_object(rename)}, after that in line {first}",
+                where=rename.source,
+                hint="keep one of the two lines",
+            )
+        yield rename
+
+
+def _object(rename: Rename) -> str:
+    """What `rename` is about, as messages name it."""
+    name = rename.identifier.name
+    return shown(rename.identifier.levels) + ("" if name is None else f" {name!r}")
 
 
 def _read_rename(row: list[str], *, line: int) -> Rename:
