@@ -10,6 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from nestsync.config import Config, ConfigurationInvalid, load
+from nestsync.config.consistency import also_the_target
 from nestsync.configfile import source_names, workspace_of
 from nestsync.core.checking.context import Lowered
 from nestsync.core.expectations import Settings, defaults
@@ -212,6 +213,20 @@ def test_an_unknown_source_is_named_with_those_that_there_are(full: Config) -> N
         full.source("prd")
 
 
+@pytest.mark.parametrize(
+    "rule",
+    [
+        pytest.param("{source: prod, split: __}", id="split"),
+        pytest.param("{source: prod, include: [['*__*']], split: __, prefix: [lake]}", id="include"),
+        pytest.param("{source: prod, exclude: [[lake, '**']], prefix: [lake]}", id="exclude"),
+    ],
+)
+def test_names_of_one_catalog_may_be_nested_in_it(tmp_path: Path, rule: str) -> None:
+    target = "target: {name: t, system: iceberg_rest, uri: 'http://127.0.0.1:8181'}\n"
+    config = load(write(tmp_path, f"{MINIMAL}{target}mapping: {{rules: [{rule}]}}"))
+    assert also_the_target(config) == config.sources
+
+
 # ---- what is refused: the file
 
 
@@ -338,6 +353,17 @@ def test_another_encoding(tmp_path: Path) -> None:
             MINIMAL + "target: {name: t, system: iceberg_rest, uri: '${URI}'}",
             ["must start with http:// or https:// and name a host (${...} is not replaced here)"],
             id="endpoint-from-the-environment",
+        ),
+        pytest.param(
+            MINIMAL + "target: {name: t, system: iceberg_rest, uri: 'http://127.0.0.1:8181/'}\n"
+            "mapping: {rules: [{source: prod, prefix: [lake]}]}",
+            [
+                (
+                    "line 3: mapping.rules[0].prefix: prod is the target as well, and its tree would grow with every "
+                    'run: the rule takes what is below ["lake"] already; add ["lake","**"] to its exclude'
+                )
+            ],
+            id="a-tree-that-grows-with-every-run",
         ),
         pytest.param(
             MINIMAL + "target: {name: t, system: lance_dir, root: x}",

@@ -15,6 +15,7 @@ from nestsync.core.mapping import (
     MappingInvalid,
     MappingRule,
     Rename,
+    deepened_again,
     map_identifier,
     read_renames,
     write_renames,
@@ -94,6 +95,31 @@ def test_the_steps_of_a_rule(
     rule: MappingRule, levels: tuple[str, ...], target: tuple[str, ...], decided: MappedBy
 ) -> None:
     assert rule.apply(levels) == (target, decided)
+
+
+LAKE = MappingRule("s", prefix=("lake",))
+
+
+@pytest.mark.parametrize(
+    ("rules", "again"),
+    [
+        pytest.param((LAKE,), 0, id="it takes what it made"),
+        pytest.param((MappingRule("s", include=(("raw", "**"),), prefix=("lake",)),), None, id="it takes others only"),
+        pytest.param((MappingRule("s", include=(("*",),), prefix=("lake", "x")),), 0, id="another's, of one level"),
+        pytest.param((MappingRule("s", exclude=(("lake", "**"),), prefix=("lake",)),), None, id="left out"),
+        pytest.param((MappingRule("s", exclude=(("lake", "a"),), prefix=("lake",)),), 0, id="left out in part"),
+        pytest.param((MappingRule("s", drop=1, prefix=("lake",)),), None, id="the outermost level is replaced"),
+        pytest.param((MappingRule("s", drop=1, prefix=("lake", "x")),), 0, id="one level for two"),
+        pytest.param((MappingRule("s", include=(("lake", "**"),)), LAKE), None, id="an earlier rule keeps it"),
+        pytest.param((MappingRule("s", include=(("lake", "a"),)), LAKE), 1, id="an earlier rule keeps a part"),
+        pytest.param((MappingRule("s", split="__"),), None, id="no prefix"),
+        pytest.param((), None, id="no rule"),
+    ],
+)
+def test_which_rule_would_deepen_again_what_is_below_its_prefix(
+    rules: tuple[MappingRule, ...], again: int | None
+) -> None:
+    assert deepened_again(rules, ("lake",)) == (None if again is None else rules[again])
 
 
 def renames() -> st.SearchStrategy[Rename]:

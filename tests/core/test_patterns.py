@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from nestsync.core.patterns import matches, pattern_problem
+from nestsync.core.patterns import matches, pattern_problem, reaches_below, takes_all_below
 from tests.core.test_mapping import LEVELS
 
 
@@ -52,6 +53,43 @@ def test_every_namespace_is_selected_by_stars_of_its_depth(levels: tuple[str, ..
     assert matches(("*",) * len(levels), levels)
     assert matches((*("*",) * len(levels), "**"), levels)
     assert not matches(("*",) * (len(levels) + 1), levels)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "levels", "reaches", "takes_all"),
+    [
+        pytest.param(("lake", "**"), ("lake",), True, True, id="the subtree"),
+        pytest.param(("l*", "**"), ("lake", "raw"), True, True, id="above it"),
+        pytest.param(("**",), ("lake",), True, True, id="everything"),
+        pytest.param(("lake", "raw", "**"), ("lake",), True, False, id="a part of it"),
+        pytest.param(("lake", "raw"), ("lake",), True, False, id="one below it"),
+        pytest.param(("lake",), ("lake",), True, False, id="itself alone"),
+        pytest.param(("*", "raw"), ("lake",), True, False, id="one below anything"),
+        pytest.param(("*",), ("lake", "raw"), False, False, id="too high"),
+        pytest.param(("other", "**"), ("lake",), False, False, id="elsewhere"),
+        pytest.param(("lake", "raw", "**"), ("lake", "gold"), False, False, id="beside it"),
+    ],
+)
+def test_what_a_pattern_is_about_below_a_namespace(
+    pattern: tuple[str, ...], levels: tuple[str, ...], reaches: bool, takes_all: bool
+) -> None:
+    assert (reaches_below(pattern, levels), takes_all_below(pattern, levels)) == (reaches, takes_all)
+
+
+PATTERNS = st.lists(st.sampled_from(["a", "b", "*", "?b"]), max_size=3).flatmap(
+    lambda globs: st.sampled_from([tuple(globs), (*globs, "**")])
+)
+SHALLOW = st.lists(st.sampled_from(["a", "b", "bb"]), max_size=3).map(tuple)
+
+
+@given(PATTERNS, SHALLOW, SHALLOW)
+def test_what_is_said_of_all_below_holds_for_each(
+    pattern: tuple[str, ...], levels: tuple[str, ...], further: tuple[str, ...]
+) -> None:
+    if matches(pattern, levels + further):
+        assert reaches_below(pattern, levels)
+    else:
+        assert not takes_all_below(pattern, levels)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Generic, Self, TypeVar
 
@@ -40,6 +40,11 @@ class CatalogOptions(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    @property
+    def identity(self) -> Hashable:
+        """What options of one catalog have in common, however its address is spelled; None where nobody can say."""
+        return None
 
     @classmethod
     def from_spark(cls, options: Mapping[str, str]) -> Self:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
 
 from nestsync.core.errors import NestsyncError
 from nestsync.core.identifiers import Identifier, Levels, lone_surrogate, shown
-from nestsync.core.patterns import Pattern, matches
+from nestsync.core.patterns import Pattern, matches, reaches_below, takes_all_below
 
 COLUMNS = ("source", "levels", "name", "target_levels", "target_name")
 """The columns of the mapping file; both levels are JSON arrays, an empty name is a namespace."""
@@ -70,6 +70,21 @@ class MappingRule:
         """Whether this rule is about the objects of its source in the namespace `levels`."""
         included = not self.include or any(matches(pattern, levels) for pattern in self.include)
         return included and not any(matches(pattern, levels) for pattern in self.exclude)
+
+    def reaches_below(self, levels: Levels) -> bool:
+        """Whether this rule could be about the namespace `levels`, or about one below it."""
+        included = not self.include or any(reaches_below(pattern, levels) for pattern in self.include)
+        return included and not any(takes_all_below(pattern, levels) for pattern in self.exclude)
+
+    def takes_all_below(self, levels: Levels) -> bool:
+        """Whether this rule is about the namespace `levels` and every one below it."""
+        included = not self.include or any(takes_all_below(pattern, levels) for pattern in self.include)
+        return included and not any(reaches_below(pattern, levels) for pattern in self.exclude)
+
+    @property
+    def deepens(self) -> bool:
+        """Whether this rule puts more levels in front than it leaves out."""
+        return len(self.prefix) > self.drop
 
     def apply(self, levels: Levels) -> tuple[Levels, MappedBy]:
         """`levels` dropped, split and prefixed, and which of these decided: split, else prefix, else drop."""
@@ -161,6 +176,16 @@ def map_identifier(mapping: Mapping, source: str, identifier: Identifier) -> Map
         return Mapped(identifier, MappedBy.IDENTITY)
     levels, decided = rule.apply(identifier.levels)
     return Mapped(Identifier(levels, identifier.name), decided)
+
+
+def deepened_again(rules: Sequence[MappingRule], levels: Levels) -> MappingRule | None:
+    """Which of one source's `rules` may put further levels in front of what is below `levels` already, if any does."""
+    for rule in rules:
+        if rule.deepens and rule.reaches_below(levels):
+            return rule
+        if rule.takes_all_below(levels):
+            return None
+    return None
 
 
 def _renamed(mapping: Mapping, source: str, identifier: Identifier) -> Identifier | None:
@@ -266,6 +291,7 @@ __all__ = [
     "MappingInvalid",
     "MappingRule",
     "Rename",
+    "deepened_again",
     "map_identifier",
     "read_renames",
     "write_renames",

@@ -43,6 +43,19 @@ def matches(pattern: Pattern, levels: Levels) -> bool:
     return all(re.search(glob_regex(glob), level) for glob, level in zip(fixed, levels, strict=False))
 
 
+def reaches_below(pattern: Pattern, levels: Levels) -> bool:
+    """Whether `pattern` selects the namespace `levels`, or could select one below it."""
+    open_ended = pattern[-1:] == (ANY_FURTHER,)
+    fixed = pattern[:-1] if open_ended else pattern
+    deep_enough = open_ended or len(fixed) >= len(levels)
+    return deep_enough and matches(fixed[: len(levels)], levels[: len(fixed)])
+
+
+def takes_all_below(pattern: Pattern, levels: Levels) -> bool:
+    """Whether `pattern` selects the namespace `levels` and every one below it."""
+    return pattern[-1:] == (ANY_FURTHER,) and matches(pattern, levels)
+
+
 def pattern_problem(pattern: Pattern) -> str | None:
     """Why `pattern` cannot mean what it looks like, and what to write instead; None where it can.
 
@@ -64,4 +77,13 @@ def pattern_problem(pattern: Pattern) -> str | None:
     return None
 
 
-__all__ = ["ANY_FURTHER", "Pattern", "glob_regex", "is_glob", "matches", "pattern_problem"]
+__all__ = [
+    "ANY_FURTHER",
+    "Pattern",
+    "glob_regex",
+    "is_glob",
+    "matches",
+    "pattern_problem",
+    "reaches_below",
+    "takes_all_below",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -127,3 +128,11 @@ class IcebergRestOptions(CatalogOptions):
         if any(name.lower() == "authorization" for name in self.headers):
             raise ValueError("an Authorization header is a secret: use token_env, credential_env or headers_env")
         return self
+
+    @property
+    def identity(self) -> Hashable:
+        """The address as far as its spelling matters, warehouse, prefix, and headers, which may name a realm."""
+        parts = urlsplit(self.uri)
+        port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+        sent = frozenset((self.headers | self.headers_env).items())
+        return parts.scheme, parts.hostname, port, parts.path, self.warehouse, self.prefix, sent
