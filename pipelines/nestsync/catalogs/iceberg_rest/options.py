@@ -103,10 +103,11 @@ class IcebergRestOptions(CatalogOptions):
         description="Seconds to wait for the server's next byte; a whole answer may take ten times as long.",
     )
     max_retries: int = Field(
-        default=3,
+        default=4,
         ge=0,
         le=10,
-        description="How often to try again after 429, 502, 503, 504, a broken connection or a time-out.",
+        description="How often to try again after 429, 502, 503, 504, a broken connection or a time-out: within a "
+        "quarter of a second, then 1, 4 and 10 seconds each, or when `Retry-After` says (30 seconds at most).",
     )
     connections: int = Field(
         default=4, ge=1, le=64, description="Requests in flight at once: in each Spark task, and in the writer."
