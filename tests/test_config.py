@@ -10,6 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from nestsync.config import Config, ConfigurationInvalid, load
+from nestsync.config.consistency import also_the_target
 from nestsync.configfile import source_names, workspace_of
 from nestsync.core.checking.context import Lowered
 from nestsync.core.expectations import Settings, defaults
@@ -212,6 +213,20 @@ def test_an_unknown_source_is_named_with_those_that_there_are(full: Config) -> N
         full.source("prd")
 
 
+@pytest.mark.parametrize(
+    "rule",
+    [
+        pytest.param("{source: prod, split: __}", id="split"),
+        pytest.param("{source: prod, include: [['*__*']], split: __, prefix: [lake]}", id="include"),
+        pytest.param("{source: prod, exclude: [[lake, '**']], prefix: [lake]}", id="exclude"),
+    ],
+)
+def test_names_of_one_catalog_may_be_nested_in_it(tmp_path: Path, rule: str) -> None:
+    target = "target: {name: t, system: iceberg_rest, uri: 'http://127.0.0.1:8181'}\n"
+    config = load(write(tmp_path, f"{MINIMAL}{target}mapping: {{rules: [{rule}]}}"))
+    assert also_the_target(config) == config.sources
+
+
 # ---- what is refused: the file
 
 
@@ -340,6 +355,17 @@ def test_another_encoding(tmp_path: Path) -> None:
             id="endpoint-from-the-environment",
         ),
         pytest.param(
+            MINIMAL + "target: {name: t, system: iceberg_rest, uri: 'http://127.0.0.1:8181/'}\n"
+            "mapping: {rules: [{source: prod, prefix: [lake]}]}",
+            [
+                (
+                    "line 3: mapping.rules[0].prefix: prod is the target as well, and its tree would grow with every "
+                    'run: the rule takes what is below ["lake"] already; add ["lake","**"] to its exclude'
+                )
+            ],
+            id="a-tree-that-grows-with-every-run",
+        ),
+        pytest.param(
             MINIMAL + "target: {name: t, system: lance_dir, root: x}",
             ["target.system (t): 'lance_dir' can be a source and not a target; a target can be iceberg_rest"],
             id="target-that-cannot-be-written",
@@ -390,6 +416,20 @@ def test_another_encoding(tmp_path: Path) -> None:
             MINIMAL + "mapping: {rules: [{source: prod, include: [hive]}]}",
             ["mapping.rules[0].include[0]: must be a list, not the text 'hive'"],
             id="pattern-as-text",
+        ),
+        pytest.param(
+            MINIMAL + "mapping: {rules: [{source: prod, include: [[]], exclude: [['**', tmp], [hive], ['[ab]x']]}]}",
+            [
+                "mapping.rules[0].include[0]: is empty and selects no namespace but the root",
+                "mapping.rules[0].exclude[0]: '**' takes further levels only where it is '**' and the last level",
+                "mapping.rules[0].exclude[2]: '[ab]' in '[ab]x' would be taken as it stands",
+            ],
+            id="patterns-that-cannot-mean-what-they-look-like",
+        ),
+        pytest.param(
+            MINIMAL + "mapping: {rules: [{source: prod, prefix: ['']}], merge: [[sales, '']]}",
+            ["mapping.rules[0].prefix[0]: must not be empty", "mapping.merge[0][1]: must not be empty"],
+            id="an-empty-level",
         ),
         pytest.param(
             MINIMAL + "mapping: {rules: [{source: prod, prefix: [2024-01-01]}]}",
@@ -449,9 +489,31 @@ def test_another_encoding(tmp_path: Path) -> None:
             ["workspace: 's3://bucket/space' is an address, and this has to be a path on a local file system"],
             id="remote-workspace",
         ),
+        pytest.param(MINIMAL + "workspace: ''", ["workspace: is blank: name a path"], id="empty-workspace"),
+        pytest.param(
+            MINIMAL + "workspace: ' '\nmapping: {file: ''}\nreport: {folder: ''}",
+            ["workspace: is blank: name a path", "mapping.file: is blank", "report.folder: is blank"],
+            id="blank-paths",
+        ),
+        pytest.param(
+            "sources:\n- {name: lake, system: lance_dir, root: ' '}\n"
+            "target: {name: t, system: iceberg_rest, uri: 'http://127.0.0.1:1', ca_bundle: ''}",
+            ["sources[0].root (lake): is blank: name a path", "target.ca_bundle (t): is blank: name a path"],
+            id="blank-paths-of-catalogs",
+        ),
         pytest.param(MINIMAL + "workspace: 3", ["workspace: must be a path, not the number 3"], id="workspace-number"),
         pytest.param(
             MINIMAL + "spark: {conf: {spark.a: [1]}}", ["spark.conf.spark.a: must be text, not a list"], id="spark-conf"
+        ),
+        pytest.param(
+            MINIMAL + "spark: {master: 'locl[2]'}",
+            ["spark.master: 'locl[2]' is no master that Spark takes: write local[2] (two cores)"],
+            id="spark-master",
+        ),
+        pytest.param(
+            MINIMAL + "spark: {conf: {spark.master: 'local[2]'}}",
+            ["spark.conf.spark.master: the master has a key of its own: write it under spark.master"],
+            id="spark-master-among-the-settings",
         ),
         pytest.param(
             MINIMAL + "strateggy: upsert\napply: {concurrency: x}",
@@ -543,6 +605,11 @@ def test_a_secret_in_clear_is_refused_and_not_repeated(tmp_path: Path, text: str
         pytest.param(None, "mapping.file cannot be read", id="missing"),
         pytest.param("source,target\n", "the first line is 'source,target'", id="other-columns"),
         pytest.param(RENAMES.replace("prod", "other"), "there is no source 'other'", id="unknown-source"),
+        pytest.param(
+            RENAMES + RENAMES.partition("\n")[2],
+            'renames.csv: prod: line 3: a second rename of ["hive","x"], after that in line 2',
+            id="twice",
+        ),
     ],
 )
 def test_a_mapping_file_that_cannot_be_used_is_found_at_once(tmp_path: Path, renames: str | None, said: str) -> None:
@@ -553,6 +620,45 @@ def test_a_mapping_file_that_cannot_be_used_is_found_at_once(tmp_path: Path, ren
     assert said in str(caught.value)
     assert "renames.csv" in str(caught.value)
     assert caught.value.exit_code == 2
+
+
+MASTERS = (
+    *(
+        "local",
+        "local[2]",
+        "local[*]",
+        "local[2,3]",
+        "local[*, 3]",
+        "local-cluster[2,1,1024]",
+        "local-cluster[ 2, 1, 1024 ]",
+    ),
+    *("spark://host:7077", "spark://one:7077,two:7077", "spark://[::1]:7077"),
+    *("yarn", "k8s://https://10.0.0.1:6443", "k8s://cluster"),
+)
+NO_MASTERS = (
+    *("", " ", "locl[2]", "local[0]", "local[]", "local[two]", "local[2", "local [2]", "Local[2]", "local[2,]", "2"),
+    *(
+        "local-cluster[2,1]",
+        "local-cluster[2,1,0]",
+        "spark://host",
+        "spark://",
+        "http://host:7077",
+        "yarn-client",
+        "k8s://",
+    ),
+)
+
+
+@pytest.mark.parametrize("master", MASTERS)
+def test_every_master_of_spark_is_taken(tmp_path: Path, master: str) -> None:
+    assert load(write(tmp_path, MINIMAL + f"spark: {{master: '{master}'}}")).spark.master == master
+
+
+@pytest.mark.parametrize("master", NO_MASTERS)
+def test_what_spark_would_end_on_is_refused(tmp_path: Path, master: str) -> None:
+    with pytest.raises(ConfigurationInvalid, match=r"line 2: spark\.master: ") as caught:
+        load(write(tmp_path, MINIMAL + f"spark: {{master: '{master}'}}"))
+    assert len(caught.value.problems) == 1
 
 
 # ---- what can be had without validation
@@ -568,6 +674,7 @@ def test_workspace_and_source_names_need_no_valid_file(tmp_path: Path) -> None:
     ("text", "said"),
     [
         pytest.param("workspace: 3", "workspace: must be a path, not the number 3", id="number"),
+        pytest.param("workspace: ' '", "workspace: is blank: name a path", id="blank"),
         pytest.param("workspace: 's3://b/c'", "'s3://b/c' is an address", id="remote"),
     ],
 )

@@ -18,9 +18,9 @@ from nestsync_airflow.links import FindingsLink, PlanLink
 from nestsync_airflow.outcomes import BLOCKING, UNEXPECTED, USAGE, Stopped
 from nestsync_airflow.settings import Settings
 
-CREATES, SENDS_NOTHING = "create_namespace", ("noop", "blocked")
+CREATES, SENDS_NOTHING = "create_namespace", ("noop", "left different", "blocked")
 KINDS = {CREATES: "create", "set_properties": "change properties of"}
-_KNOWN = (*KINDS, *SENDS_NOTHING, "left different")
+_KNOWN = (*KINDS, *SENDS_NOTHING)
 SHOWN = 25
 """How many actions a person is shown; the plan's page and file have them all."""
 _LONGEST_CELL = 120

@@ -162,7 +162,10 @@ def described(value: object) -> str:
 
 
 def anchored(text: str, folder: Path) -> Path:
-    """The local path `text`, with ``~`` expanded, relative to `folder`. Raises ValueError for a URI."""
+    """The local path `text`, with ``~`` expanded, relative to `folder`. Raises ValueError for a URI and for a blank."""
+    if not text.strip():
+        msg = "is blank: name a path; a relative one starts from the configuration file's folder ('.' is that folder)"
+        raise ValueError(msg)
     if _URI.match(text):
         msg = f"{text!r} is an address, and this has to be a path on a local file system"
         raise ValueError(msg)
@@ -175,7 +178,7 @@ def workspace_of(path: Path) -> Path:
     Raises `ConfigurationError` as `read` does, and for a workspace that is no local path.
     """
     named = read(path).data.get("workspace", DEFAULT_WORKSPACE)
-    if not isinstance(named, str) or not named:
+    if not isinstance(named, str):
         raise ConfigurationError(f"workspace: must be a path, not {described(named)}", where=str(path))
     try:
         return anchored(named, path.absolute().parent)

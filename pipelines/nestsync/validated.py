@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TextIO
 
 from nestsync.config import Config
+from nestsync.config.consistency import also_the_target
 from nestsync.core.separators import SeparatorRefused, check_separator
 from nestsync.printing import print_table, visible, write_line
 
@@ -34,14 +36,23 @@ class Validated:
             write_line(stream, visible(f"warning: {warning}"))
 
     def _warnings(self) -> list[str]:
-        """What is well written, and what the check will nevertheless block on."""
+        """What is well written, and what may nevertheless be meant otherwise, or blocked on by the check."""
+        return [*self._of_separator(), *self._of_one_catalog()]
+
+    def _of_separator(self) -> Iterator[str]:
         said = self.config.separator
         try:
             if said.value is not None:
                 check_separator(said.value, policy=said.policy, allowed=said.allowed)
         except SeparatorRefused as refused:
-            return [f"separator.value: {refused.what}"]
-        return []
+            yield f"separator.value: {refused.what}"
+
+    def _of_one_catalog(self) -> Iterator[str]:
+        for source in also_the_target(self.config):
+            yield (
+                f"{source.name} is the target as well: what a run writes there, the next one reads and maps again; "
+                "let its rules' include or exclude leave that out"
+            )
 
     def _catalogs(self) -> list[tuple[str, str, str]]:
         found = [(source.name, "source", source.system) for source in self.config.sources]

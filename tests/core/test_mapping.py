@@ -15,8 +15,8 @@ from nestsync.core.mapping import (
     MappingInvalid,
     MappingRule,
     Rename,
+    deepened_again,
     map_identifier,
-    matches,
     read_renames,
     write_renames,
 )
@@ -24,51 +24,6 @@ from nestsync.core.mapping import (
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 LEVEL = TEXT | st.sampled_from(["", " ", ".", "..", "a:b", "a\x1fb", "é", "e\u0301", "x" * 300, '"', "`", "\\u00ab"])
 LEVELS = st.lists(LEVEL, max_size=4).map(tuple)
-
-
-@pytest.mark.parametrize(
-    ("pattern", "levels", "selected"),
-    [
-        pytest.param(("raw", "events"), ("raw", "events"), True, id="equal"),
-        pytest.param(("raw", "events"), ("raw", "events2"), False, id="no prefix of a level"),
-        pytest.param(("raw", "events"), ("raw",), False, id="shorter"),
-        pytest.param(("raw", "events"), ("raw", "events", "x"), False, id="longer"),
-        pytest.param(("raw", "*"), ("raw", "events"), True, id="star takes a level"),
-        pytest.param(("raw", "*"), ("raw", "a", "b"), False, id="star crosses no boundary"),
-        pytest.param(("*",), ("line\nbreak\n",), True, id="star takes line breaks"),
-        pytest.param(("a*",), ("ba",), False, id="anchored at the start"),
-        pytest.param(("*a",), ("a\n",), False, id="anchored at the very end"),
-        pytest.param(("t?m",), ("tim",), True, id="question mark takes one"),
-        pytest.param(("t?m",), ("t\U0001f600m",), True, id="an emoji is one character"),
-        pytest.param(("t?m",), ("tm",), False, id="question mark takes no nothing"),
-        pytest.param(("a.b",), ("axb",), False, id="a dot is a dot"),
-        pytest.param(("a[bc]",), ("ab",), False, id="brackets are brackets"),
-        pytest.param(("ns_1",), ("nsx1",), False, id="an underscore is no wildcard"),
-        pytest.param(("Sales",), ("sales",), False, id="case counts"),
-        pytest.param(("**",), (), True, id="everything, the root too"),
-        pytest.param(("raw", "**"), ("raw",), True, id="none further"),
-        pytest.param(("raw", "**"), ("raw", "a", "b"), True, id="two further"),
-        pytest.param(("raw", "**"), ("raw2",), False, id="no sibling"),
-        pytest.param(("**", "b"), ("a", "b"), True, id="inside, two stars are one level"),
-        pytest.param(("**", "b"), ("a", "a", "b"), False, id="inside, two stars are no more than one level"),
-        pytest.param((), (), True, id="the root"),
-        pytest.param((), ("a",), False, id="only the root"),
-    ],
-)
-def test_patterns_select_level_by_level(pattern: tuple[str, ...], levels: tuple[str, ...], selected: bool) -> None:
-    assert matches(pattern, levels) is selected
-
-
-def test_a_subtree_holds_its_children_and_no_namespace_that_only_starts_alike() -> None:
-    namespaces = [("raw", "events"), ("raw", "events", "2024"), ("raw", "events2")]
-    assert [levels for levels in namespaces if matches(("raw", "events", "**"), levels)] == namespaces[:2]
-
-
-@given(LEVELS)
-def test_every_namespace_is_selected_by_stars_of_its_depth(levels: tuple[str, ...]) -> None:
-    assert matches(("*",) * len(levels), levels)
-    assert matches((*("*",) * len(levels), "**"), levels)
-    assert not matches(("*",) * (len(levels) + 1), levels)
 
 
 HMS = MappingRule("hms", include=(("hive", "*"),), exclude=(("hive", "tmp*"),), drop=1, split="__", prefix=("lake",))
@@ -142,6 +97,31 @@ def test_the_steps_of_a_rule(
     assert rule.apply(levels) == (target, decided)
 
 
+LAKE = MappingRule("s", prefix=("lake",))
+
+
+@pytest.mark.parametrize(
+    ("rules", "again"),
+    [
+        pytest.param((LAKE,), 0, id="it takes what it made"),
+        pytest.param((MappingRule("s", include=(("raw", "**"),), prefix=("lake",)),), None, id="it takes others only"),
+        pytest.param((MappingRule("s", include=(("*",),), prefix=("lake", "x")),), 0, id="another's, of one level"),
+        pytest.param((MappingRule("s", exclude=(("lake", "**"),), prefix=("lake",)),), None, id="left out"),
+        pytest.param((MappingRule("s", exclude=(("lake", "a"),), prefix=("lake",)),), 0, id="left out in part"),
+        pytest.param((MappingRule("s", drop=1, prefix=("lake",)),), None, id="the outermost level is replaced"),
+        pytest.param((MappingRule("s", drop=1, prefix=("lake", "x")),), 0, id="one level for two"),
+        pytest.param((MappingRule("s", include=(("lake", "**"),)), LAKE), None, id="an earlier rule keeps it"),
+        pytest.param((MappingRule("s", include=(("lake", "a"),)), LAKE), 1, id="an earlier rule keeps a part"),
+        pytest.param((MappingRule("s", split="__"),), None, id="no prefix"),
+        pytest.param((), None, id="no rule"),
+    ],
+)
+def test_which_rule_would_deepen_again_what_is_below_its_prefix(
+    rules: tuple[MappingRule, ...], again: int | None
+) -> None:
+    assert deepened_again(rules, ("lake",)) == (None if again is None else rules[again])
+
+
 def renames() -> st.SearchStrategy[Rename]:
     source = TEXT.filter(bool)
     name = LEVEL.filter(bool)
@@ -153,7 +133,7 @@ def renames() -> st.SearchStrategy[Rename]:
     )
 
 
-@given(st.lists(renames(), max_size=4))
+@given(st.lists(renames(), max_size=4, unique_by=lambda rename: (rename.source, rename.identifier)))
 def test_the_mapping_file_reads_back_as_it_was_written(lines: list[Rename]) -> None:
     assert read_renames(write_renames(lines)) == tuple(lines)
 
@@ -209,6 +189,16 @@ HEADER = "source,levels,name,target_levels,target_name\n"
         pytest.param(HEADER + 'hms,"[""a""]",t,"[""b""]",\n', "leaves the table without a name", id="no target name"),
         pytest.param(HEADER + 'hms,"[""a""]",,"[""b""]",t\n', "makes a table of a namespace", id="a table"),
         pytest.param(HEADER + 'hms,"[""a""]"x,,"[""b""]",\n', "line 2: ", id="broken quotes"),
+        pytest.param(
+            HEADER + 'hms,"[""a""]",,"[""b""]",\nhms,"[""c""]",,"[""d""]",\nhms,"[""a""]",,"[""e""]",\n',
+            'hms: line 4: a second rename of ["a"], after that in line 2',
+            id="a namespace twice",
+        ),
+        pytest.param(
+            HEADER + 2 * 'hms,"[""a""]",t,"[""b""]",t\n',
+            "hms: line 3: a second rename of [\"a\"] 't', after that in line 2",
+            id="a table twice, though to one target",
+        ),
         pytest.param(HEADER + 'hms,"[""a""]",,"[""\\ud800""]",\n', "holds a lone surrogate", id="surrogate"),
         pytest.param(HEADER + f"hms,{'[' * 100_000},,x,\n", "is no JSON list of texts", id="nested too deeply"),
     ],

@@ -14,8 +14,8 @@ def flat_to_nested(folder: Path, source: IcebergRest, door: CountingProxy, more:
     file.write_text(
         f"""
 workspace: workspace
-sources: [{{name: flat, system: iceberg_rest, uri: "{source.uri}"}}]
-target: {{name: nested, system: iceberg_rest, uri: "{door.uri}"}}
+sources: [{{name: flat, system: iceberg_rest, uri: "{source.uri}", max_retries: 1}}]
+target: {{name: nested, system: iceberg_rest, uri: "{door.uri}", max_retries: 1}}
 property_keys: {{location: null}}
 {more}
 """

@@ -322,7 +322,9 @@ def test_a_stage_that_is_taken_again_tells_of_nothing_twice(
     client(target).create_namespace(("left",), {"k": "theirs"})
     config = configuration(tmp_path, source, door)
     run_id = take(config, "inventory", "check", "plan").run_id
-    take(config, "plan", run_id=run_id)
+    planned = take(config, "plan", run_id=run_id)
+    assert planned.verdict == "Planned: 1 to write, 0 already as wanted, 1 left different."
+    assert sum(planned.counts("plan").values()) == 2
     client(target).create_namespace(("new",), {"k": "somebody's"})
     for _ in range(2):
         assert take(config, "apply", run_id=run_id).exit_code == 6

@@ -27,6 +27,12 @@ VERIFIED = APPLIED | {"verify": {"verified": 8, "differences": 0}}
         pytest.param(READ, 0, "Read 45 namespaces and 1,160 tables.", id="inventory"),
         pytest.param(CHECKED, 0, "No blocking findings; 7 warnings.", id="check"),
         pytest.param(PLANNED, 0, "Planned: 6 to write, 2 already as wanted.", id="plan"),
+        pytest.param(
+            CHECKED | {"plan": {"create_namespace": 1, "noop": 2, "blocked": 4, "left different": 3}},
+            0,
+            "Planned: 1 to write, 2 already as wanted, 3 left different, 4 blocked.",
+            id="plan of what is not as wanted",
+        ),
         pytest.param(APPLIED, 0, "Applied: 6 written, 2 skipped.", id="apply"),
         pytest.param(VERIFIED, 0, "The target is reconciled: 6 written and 8 namespaces verified.", id="verify"),
         pytest.param(

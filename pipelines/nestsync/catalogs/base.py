@@ -6,7 +6,7 @@ import json
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Generic, Self, TypeVar
 
@@ -21,6 +21,9 @@ Unit = TypeVar("Unit")
 
 
 def _anchored(text: str, info: ValidationInfo) -> str:
+    if not text.strip():
+        msg = "is blank: name a path; a relative one starts from the configuration file's folder"
+        raise ValueError(msg)
     folder = (info.context or {}).get("folder")
     return text if folder is None or _URI.match(text) else str(folder / Path(text).expanduser())
 
@@ -37,6 +40,11 @@ class CatalogOptions(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    @property
+    def identity(self) -> Hashable:
+        """What options of one catalog have in common, however its address is spelled; None where nobody can say."""
+        return None
 
     @classmethod
     def from_spark(cls, options: Mapping[str, str]) -> Self:

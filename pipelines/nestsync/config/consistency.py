@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from nestsync.config.models import Config, PropertyKeys, SeparatorConfig
+from nestsync.config.models import CatalogConfig, Config, PropertyKeys, SeparatorConfig, SparkConfig
 from nestsync.config.problems import choices
 from nestsync.config.publishing import ExpectationConfig
 from nestsync.configfile import Loc
@@ -13,6 +13,9 @@ from nestsync.core.capabilities import CAPABILITIES
 from nestsync.core.dialects import DIALECTS
 from nestsync.core.expectations import EXPECTATIONS, REASON
 from nestsync.core.findings import RULES, Severity
+from nestsync.core.identifiers import shown
+from nestsync.core.mapping import MappingRule, deepened_again
+from nestsync.core.patterns import ANY_FURTHER
 
 Problems = Iterator[tuple[tuple[str | int, ...], str]]
 
@@ -30,6 +33,8 @@ def _found(config: Config) -> Problems:
     yield from _expectations(config.report.expectations)
     yield from _separator(config.separator)
     yield from _shared_keys(config.property_keys)
+    yield from _spark(config.spark)
+    yield from _growing(config)
 
 
 def _catalogs(config: Config, names: tuple[str, ...]) -> Problems:
@@ -118,3 +123,32 @@ def _shared_keys(keys: PropertyKeys) -> Problems:
     for key, count in Counter(used).items():
         if count > 1:
             yield ("property_keys",), f"two fields would be written to the one key {key!r}"
+
+
+def _spark(spark: SparkConfig) -> Problems:
+    if "spark.master" in spark.conf:
+        yield ("spark", "conf", "spark.master"), "the master has a key of its own: write it under spark.master"
+
+
+def also_the_target(config: Config) -> tuple[CatalogConfig, ...]:
+    """The sources that are the target, too: what a run writes, the next one reads."""
+    target = config.target
+    if target is None or target.options.identity is None:
+        return ()
+    own = (target.system, target.options.identity)
+    return tuple(source for source in config.sources if (source.system, source.options.identity) == own)
+
+
+def _growing(config: Config) -> Problems:
+    for source in also_the_target(config):
+        places = [index for index, rule in enumerate(config.mapping.rules) if rule.source == source.name]
+        rules = [MappingRule(**dict(config.mapping.rules[index])) for index in places]
+        for prefix in {rule.prefix: None for rule in rules if rule.deepens}:
+            again = deepened_again(rules, prefix)
+            if again is None:
+                continue
+            told = f"takes what is below {shown(prefix)} already; add {shown((*prefix, ANY_FURTHER))} to its exclude"
+            yield (
+                ("mapping", "rules", places[rules.index(again)], "prefix"),
+                f"{source.name} is the target as well, and its tree would grow with every run: the rule {told}",
+            )

@@ -10,8 +10,17 @@ from typing import Annotated, TypeGuard
 from pydantic import AfterValidator, BeforeValidator, StringConstraints, ValidationInfo
 
 from nestsync.configfile import anchored, described
+from nestsync.core.patterns import Pattern, pattern_problem
 
 _ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
+
+
+_MASTER = re.compile(
+    r"local|local\[([1-9]\d*|\*)(\s*,\s*\d+)?\]"
+    r"|local-cluster\[\s*[1-9]\d*\s*,\s*[1-9]\d*\s*,\s*[1-9]\d*\s*\]"
+    r"|spark://[^\s/,@]+:\d+(,[^\s/,@]+:\d+)*|yarn|k8s://\S+"
+)
+"""What Spark 4 takes (`SparkMasterRegex`, `Utils.extractHostPortFromSparkUrl`); the rest ends in a stack trace."""
 
 
 def _local_path(text: object, info: ValidationInfo) -> object:
@@ -56,6 +65,23 @@ def _not_blank(text: str) -> str:
     return text
 
 
+def _master(text: str) -> str:
+    """`text`. Raises ValueError where it is no master of Spark."""
+    if not _MASTER.fullmatch(text):
+        raise ValueError(
+            f"{text!r} is no master that Spark takes: write local[2] (two cores), local[*] (all of them), "
+            "spark://host:port, yarn or k8s://host; leave it out under spark-submit, which has the last word"
+        )
+    return text
+
+
+def _pattern(pattern: Pattern) -> Pattern:
+    problem = pattern_problem(pattern)
+    if problem is not None:
+        raise ValueError(problem)
+    return pattern
+
+
 def _is_number(value: object) -> TypeGuard[float]:
     """YAML's yes and no are numbers to Python, and not to whoever wrote them."""
     return isinstance(value, int | float) and not isinstance(value, bool)
@@ -63,7 +89,13 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 Text = Annotated[str, StringConstraints(min_length=1)]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]{0,127}$")]
+NamedLevels = tuple[Text, ...]
+"""Levels that can be in a target: none of them is empty."""
+SelectingPattern = Annotated[Pattern, AfterValidator(_pattern)]
+"""A pattern that means what it looks like."""
 LocalPath = Annotated[Path, BeforeValidator(_local_path)]
+Master = Annotated[str, AfterValidator(_master)]
+"""A master of Spark."""
 SparkText = Annotated[str, BeforeValidator(_spark_text)]
 Address = Annotated[str, AfterValidator(_address)]
 """Where something is on the web, without secrets in it."""
@@ -77,4 +109,17 @@ Reason = Annotated[str, AfterValidator(_not_blank)]
 """Why somebody accepts what is refused by default."""
 
 
-__all__ = ["Address", "LeastPart", "LocalPath", "Multiple", "Name", "Part", "Reason", "SparkText", "Text"]
+__all__ = [
+    "Address",
+    "LeastPart",
+    "LocalPath",
+    "Master",
+    "Multiple",
+    "Name",
+    "NamedLevels",
+    "Part",
+    "Reason",
+    "SelectingPattern",
+    "SparkText",
+    "Text",
+]

@@ -22,7 +22,7 @@ from pydantic.fields import FieldInfo
 
 from nestsync.catalogs import Room, room, systems
 from nestsync.catalogs.base import CatalogOptions
-from nestsync.config.kinds import LocalPath, Name, Reason, SparkText, Text
+from nestsync.config.kinds import LocalPath, Master, Name, NamedLevels, Reason, SelectingPattern, SparkText, Text
 from nestsync.config.problems import Section, choices
 from nestsync.config.publishing import HistoryConfig, ReportConfig, RetentionConfig
 from nestsync.configfile import DEFAULT_WORKSPACE
@@ -30,7 +30,7 @@ from nestsync.core.checking.context import Lowered
 from nestsync.core.findings import Severity
 from nestsync.core.identifiers import Levels
 from nestsync.core.mapping import Mapping as NameMapping
-from nestsync.core.mapping import MappingRule, Pattern, Rename, read_renames
+from nestsync.core.mapping import MappingRule, Rename, read_renames
 from nestsync.core.matrix import DEFAULT_PATH
 from nestsync.core.separators import ALLOWED, DEFAULT_CANDIDATES, Policy
 from nestsync.errors import ConfigurationError, NestsyncError
@@ -125,16 +125,16 @@ class RuleConfig(Section):
 
     source: str
     """The name of the source that the rule is about."""
-    include: tuple[Pattern, ...] = ()
-    """Patterns of source levels, one glob a level (`["hive", "sales_*"]`, a last `"**"` takes any further levels);
-    none includes everything."""
-    exclude: tuple[Pattern, ...] = ()
+    include: tuple[SelectingPattern, ...] = ()
+    """Patterns of source levels, one glob a level (`["hive", "sales_*"]`): `*` is any text, `?` one character, and a
+    last `"**"` any further levels; none includes everything."""
+    exclude: tuple[SelectingPattern, ...] = ()
     """Patterns that take away from what is included."""
     drop: int = Field(default=0, ge=0, strict=True)
     """How many of the outermost levels are left out."""
     split: Text | None = None
     """The text on which every remaining level is split into several."""
-    prefix: Levels = ()
+    prefix: NamedLevels = ()
     """Levels to put in front."""
 
 
@@ -145,7 +145,7 @@ class MappingConfig(Section):
     """The rules, in order. A source without one is mapped to itself."""
     file: LocalPath | None = None
     """A CSV file of renames, which are final: `source,levels,name,target_levels,target_name`."""
-    merge: frozenset[Levels] = frozenset()
+    merge: frozenset[NamedLevels] = frozenset()
     """The target namespaces that several sources may claim."""
 
 
@@ -187,7 +187,7 @@ class ApplyConfig(Section):
 class SparkConfig(Section):
     """The Spark session. `spark-submit` has the last word on the master."""
 
-    master: Text | None = None
+    master: Master | None = None
     """Spark's own master (`local[2]`); `local[*]` by default."""
     conf: dict[str, SparkText] = Field(default_factory=dict)
     """Spark's own settings."""

@@ -9,19 +9,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
 
 from nestsync.core.errors import NestsyncError
 from nestsync.core.identifiers import Identifier, Levels, lone_surrogate, shown
-
-Pattern = tuple[str, ...]
-"""One glob a level (``*`` any run of characters, ``?`` one character); a last ``**`` takes further levels, or none."""
-
-ANY_FURTHER = "**"
+from nestsync.core.patterns import Pattern, matches, reaches_below, takes_all_below
 
 COLUMNS = ("source", "levels", "name", "target_levels", "target_name")
 """The columns of the mapping file; both levels are JSON arrays, an empty name is a namespace."""
@@ -76,6 +71,21 @@ class MappingRule:
         included = not self.include or any(matches(pattern, levels) for pattern in self.include)
         return included and not any(matches(pattern, levels) for pattern in self.exclude)
 
+    def reaches_below(self, levels: Levels) -> bool:
+        """Whether this rule could be about the namespace `levels`, or about one below it."""
+        included = not self.include or any(reaches_below(pattern, levels) for pattern in self.include)
+        return included and not any(takes_all_below(pattern, levels) for pattern in self.exclude)
+
+    def takes_all_below(self, levels: Levels) -> bool:
+        """Whether this rule is about the namespace `levels` and every one below it."""
+        included = not self.include or any(takes_all_below(pattern, levels) for pattern in self.include)
+        return included and not any(reaches_below(pattern, levels) for pattern in self.exclude)
+
+    @property
+    def deepens(self) -> bool:
+        """Whether this rule puts more levels in front than it leaves out."""
+        return len(self.prefix) > self.drop
+
     def apply(self, levels: Levels) -> tuple[Levels, MappedBy]:
         """`levels` dropped, split and prefixed, and which of these decided: split, else prefix, else drop."""
         kept = levels[self.drop :]
@@ -106,9 +116,8 @@ class Rename:
     def __post_init__(self) -> None:
         problem = _rename_problem(self.identifier, self.target)
         if problem:
-            name = "" if self.identifier.name is None else f" {self.identifier.name!r}"
             raise MappingInvalid(
-                f"the rename of {shown(self.identifier.levels)}{name} {problem}",
+                f"the rename of {_object(self)} {problem}",
                 where=self.source,
                 hint="a namespace becomes a namespace (no names), a table becomes a table (both names)",
             )
@@ -141,9 +150,7 @@ class Mapping:
             key = (rename.source, rename.identifier)
             if key in seen:
                 raise MappingInvalid(
-                    f"two renames of {shown(rename.identifier.levels)} {rename.identifier.name or ''}".rstrip(),
-                    where=rename.source,
-                    hint="keep one of the two lines in the mapping file",
+                    f"two renames of {_object(rename)}", where=rename.source, hint="keep one of the two"
                 )
             seen.add(key)
 
@@ -154,34 +161,6 @@ class Mapped:
 
     target: Identifier | None
     rule: MappedBy
-
-
-def glob_regex(glob: str) -> str:
-    """The whole-text regular expression of one glob, the same in Python's `re` and in Java.
-
-    Both lack a common end-of-text anchor (``$`` admits a last line break), hence ``(?!.)`` in dot-all mode.
-    """
-    parts = re.split(r"(\*+|\?)", glob)
-    body = "".join(".*" if part[:1] == "*" else "." if part == "?" else re.escape(part) for part in parts)
-    return f"(?s)^{body}(?!.)"
-
-
-def is_glob(text: str) -> bool:
-    """Whether `text` selects by wildcards rather than by being equal."""
-    return "*" in text or "?" in text
-
-
-def matches(pattern: Pattern, levels: Levels) -> bool:
-    """Whether `pattern` selects the namespace `levels`: level by level, so that no boundary is ever crossed.
-
-    ``("raw", "events", "**")`` selects ``("raw", "events")`` and everything below it, and not
-    ``("raw", "events2")``.
-    """
-    open_ended = pattern[-1:] == (ANY_FURTHER,)
-    fixed = pattern[:-1] if open_ended else pattern
-    if len(levels) < len(fixed) or (len(levels) > len(fixed) and not open_ended):
-        return False
-    return all(re.search(glob_regex(glob), level) for glob, level in zip(fixed, levels, strict=False))
 
 
 def map_identifier(mapping: Mapping, source: str, identifier: Identifier) -> Mapped:
@@ -199,6 +178,16 @@ def map_identifier(mapping: Mapping, source: str, identifier: Identifier) -> Map
     return Mapped(Identifier(levels, identifier.name), decided)
 
 
+def deepened_again(rules: Sequence[MappingRule], levels: Levels) -> MappingRule | None:
+    """Which of one source's `rules` may put further levels in front of what is below `levels` already, if any does."""
+    for rule in rules:
+        if rule.deepens and rule.reaches_below(levels):
+            return rule
+        if rule.takes_all_below(levels):
+            return None
+    return None
+
+
 def _renamed(mapping: Mapping, source: str, identifier: Identifier) -> Identifier | None:
     """The rename of the object itself, else that of the namespace it is in."""
     of_source = {rename.identifier: rename.target for rename in mapping.renames if rename.source == source}
@@ -212,7 +201,8 @@ def _renamed(mapping: Mapping, source: str, identifier: Identifier) -> Identifie
 def read_renames(text: str) -> tuple[Rename, ...]:
     """The renames in the text of a mapping file (CSV with the columns `COLUMNS`).
 
-    Raises `MappingInvalid` that names the line; `where` is for the caller to add.
+    Raises `MappingInvalid` that names the line, also of a second rename of one object; `where` is for the caller to
+    add.
     """
     rows = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
     try:
@@ -221,11 +211,30 @@ def read_renames(text: str) -> tuple[Rename, ...]:
             raise MappingInvalid(
                 f"the first line is {','.join(header)!r}", hint=f"the columns are {','.join(COLUMNS)}, split by commas"
             )
-        return tuple(_read_rename(row, line=rows.line_num) for row in rows if row)
+        return tuple(_distinct((rows.line_num, _read_rename(row, line=rows.line_num)) for row in rows if row))
     except csv.Error as error:
         raise MappingInvalid(
             f"line {rows.line_num}: {error}", hint="quote a cell that holds quotes or commas"
         ) from error
+
+
+def _distinct(read: Iterable[tuple[int, Rename]]) -> Iterator[Rename]:
+    lines: dict[tuple[str, Identifier], int] = {}
+    for line, rename in read:
+        first = lines.setdefault((rename.source, rename.identifier), line)
+        if first != line:
+            raise MappingInvalid(
+                f"line {line}: a second rename of {_object(rename)}, after that in line {first}",
+                where=rename.source,
+                hint="keep one of the two lines",
+            )
+        yield rename
+
+
+def _object(rename: Rename) -> str:
+    """What `rename` is about, as messages name it."""
+    name = rename.identifier.name
+    return shown(rename.identifier.levels) + ("" if name is None else f" {name!r}")
 
 
 def _read_rename(row: list[str], *, line: int) -> Rename:
@@ -275,19 +284,15 @@ def _cells(renames: Iterable[Rename]) -> Iterator[tuple[str, ...]]:
 
 
 __all__ = [
-    "ANY_FURTHER",
     "COLUMNS",
     "Mapped",
     "MappedBy",
     "Mapping",
     "MappingInvalid",
     "MappingRule",
-    "Pattern",
     "Rename",
-    "glob_regex",
-    "is_glob",
+    "deepened_again",
     "map_identifier",
-    "matches",
     "read_renames",
     "write_renames",
 ]

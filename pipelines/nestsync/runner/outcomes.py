@@ -59,14 +59,19 @@ def _done(counts: Mapping[str, Mapping[str, int]]) -> str:
         case "apply":
             return f"Applied: {of.get('applied', 0):,} written, {of.get('skipped', 0):,} skipped."
         case "plan":
-            planned = sum(of.get(kind, 0) for kind in WRITES)
-            return f"Planned: {planned:,} to write, {of.get('noop', 0):,} already as wanted."
+            return _planned(of)
         case "check":
             return f"No blocking findings; {_many(of.get('warning', 0), 'warning')}."
         case "inventory":
             return f"Read {_many(of.get('namespaces', 0), 'namespace')} and {_many(of.get('tables', 0), 'table')}."
         case _:
             return "Done."
+
+
+def _planned(of: Mapping[str, int]) -> str:
+    parts = [f"{sum(of.get(kind, 0) for kind in WRITES):,} to write", f"{of.get('noop', 0):,} already as wanted"]
+    parts += [f"{of[kind]:,} {kind}" for kind in ("left different", "blocked") if of.get(kind)]
+    return f"Planned: {', '.join(parts)}."
 
 
 def _many(number: int, noun: str) -> str:

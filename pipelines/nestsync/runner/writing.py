@@ -38,7 +38,10 @@ def planned(context: RunContext) -> dict[str, int]:
     number = len(list(context.journals.glob("*.jsonl")))  # what was applied of earlier plans is done with
     context.note("plan", counts=counts, hash=plan_hash(actions), number=number, **context.standing_on)
     context.drop("ledger")
-    return counts | ({"left different": left_alone} if left_alone else {})
+    if not left_alone:
+        return counts
+    noop = str(ActionKind.NOOP)  # as the plan has it, and no bucket for what is not as wanted
+    return counts | {noop: counts[noop] - left_alone, "left different": left_alone}
 
 
 def _by_kind(actions: DataFrame) -> dict[str, int]:

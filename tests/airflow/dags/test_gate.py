@@ -16,7 +16,7 @@ HEADER = "action_id,kind,levels,properties,reason,claimants\n"
         ({"create_namespace": 10}, False, None),
         ({"create_namespace": 11}, False, "It creates 11 namespaces, more than 10."),
         ({"create_namespace": 1, "set_properties": 2}, False, "It changes what the target holds (2)."),
-        ({"noop": 500, "blocked": 3}, False, None),
+        ({"noop": 500, "left different": 2, "blocked": 3}, False, None),
         ({"create_namespace": 1}, True, "The run was asked to wait for an approval."),
         ({"noop": 500}, True, None),  # nothing would be written
         ({"create_namespace": 1, "drop_namespace": 1}, False, "It does what nobody here knows: drop_namespace (1)."),
@@ -60,8 +60,9 @@ def test_what_changes_is_shown_before_what_is_created(tmp_path: Path) -> None:
     file = tmp_path / "plan.csv"
     rows = "".join(f'{n},create_namespace,"[""n{n}""]",{{}},why,[]\n' for n in range(30))
     file.write_text(f'{HEADER}{rows}31,set_properties,"[""there""]",{{}},another comment,[]\n', encoding="utf-8")
-    counts = {"create_namespace": 30, "set_properties": 1, "noop": 7}
+    counts = {"create_namespace": 30, "set_properties": 1, "noop": 7, "left different": 2, "blocked": 0}
     body = what_would_be_done({"verdict": "V", "counts": {"plan": counts}}, file)
+    assert body.startswith("**V** (30 to create, 1 to change properties of, 7 noop, 2 left different)\n")
     shown = [line for line in body.splitlines() if line.startswith("| ")][2:]
     assert len(shown) == SHOWN
     assert "another comment" in shown[0]

@@ -50,6 +50,27 @@ def test_an_option_that_makes_no_sense_is_refused(option: str, value: Any, said:
     assert "pw" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("options", "same"),
+    [
+        pytest.param(
+            {"uri": "http://host:80/catalog/"}, True, id="a port that goes without saying, a slash at the end"
+        ),
+        pytest.param({"uri": "HTTP://HOST/catalog"}, True, id="capitals"),
+        pytest.param({"uri": "http://host/catalog", "token_env": "OTHER"}, True, id="somebody else"),
+        pytest.param({"uri": "http://host/Catalog"}, False, id="another path"),
+        pytest.param({"uri": "http://host:81/catalog"}, False, id="another port"),
+        pytest.param({"uri": "https://host/catalog"}, False, id="another scheme"),
+        pytest.param({"uri": "http://host/catalog", "warehouse": "w"}, False, id="a warehouse"),
+        pytest.param({"uri": "http://host/catalog", "prefix": "p"}, False, id="a prefix"),
+        pytest.param({"uri": "http://host/catalog", "headers": {"Polaris-Realm": "r"}}, False, id="a realm"),
+        pytest.param({"uri": "http://host/catalog", "headers_env": {"Realm": "V"}}, False, id="a secret realm"),
+    ],
+)
+def test_one_catalog_is_known_however_its_address_is_spelled(options: dict[str, Any], same: bool) -> None:
+    assert (IcebergRestOptions(**options).identity == IcebergRestOptions(uri="http://host/catalog").identity) is same
+
+
 def test_one_way_to_authenticate_is_enough() -> None:
     with pytest.raises(ValidationError, match="token_env and credential_env exclude each other"):
         IcebergRestOptions(uri="http://host", token_env="A", credential_env="B")

@@ -28,6 +28,7 @@ from tests.catalogs.iceberg_rest.faulty_server import (
     table,
 )
 from tests.catalogs.iceberg_rest.reading import by_identifier, levels_of, read
+from tests.faults import free_port
 
 pytestmark = pytest.mark.servers
 
@@ -331,6 +332,17 @@ def test_retries_are_bounded(server: FaultyServer, options: Options, retries: in
     with pytest.raises(CatalogUnreachable):
         read(options(max_retries=retries))
     assert len(server.seen) == retries + 1
+
+
+def test_by_default_a_restart_is_waited_for_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()  # the back-off of users
+    slept: list[float] = []
+    monkeypatch.setattr("nestsync.catalogs.iceberg_rest.transport.sleep", slept.append)
+    with pytest.raises(CatalogUnreachable, match="in 5 attempts"):
+        read(IcebergRestOptions(uri=f"http://127.0.0.1:{free_port()}"))
+    assert slept == sorted(slept)
+    assert slept[0] <= 0.25  # a connection that was merely stale costs next to nothing
+    assert 7 <= sum(slept) <= 15.5
 
 
 def test_retry_after_is_honoured(server: FaultyServer, options: Options, monkeypatch: pytest.MonkeyPatch) -> None:

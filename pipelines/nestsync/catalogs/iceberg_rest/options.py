@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -102,10 +103,11 @@ class IcebergRestOptions(CatalogOptions):
         description="Seconds to wait for the server's next byte; a whole answer may take ten times as long.",
     )
     max_retries: int = Field(
-        default=3,
+        default=4,
         ge=0,
         le=10,
-        description="How often to try again after 429, 502, 503, 504, a broken connection or a time-out.",
+        description="How often to try again after 429, 502, 503, 504, a broken connection or a time-out: within a "
+        "quarter of a second, then 1, 4 and 10 seconds each, or when `Retry-After` says (30 seconds at most).",
     )
     connections: int = Field(
         default=4, ge=1, le=64, description="Requests in flight at once: in each Spark task, and in the writer."
@@ -127,3 +129,11 @@ class IcebergRestOptions(CatalogOptions):
         if any(name.lower() == "authorization" for name in self.headers):
             raise ValueError("an Authorization header is a secret: use token_env, credential_env or headers_env")
         return self
+
+    @property
+    def identity(self) -> Hashable:
+        """The address as far as its spelling matters, warehouse, prefix, and headers, which may name a realm."""
+        parts = urlsplit(self.uri)
+        port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+        sent = frozenset((self.headers | self.headers_env).items())
+        return parts.scheme, parts.hostname, port, parts.path, self.warehouse, self.prefix, sent

@@ -24,8 +24,11 @@ UNCERTAIN_STATUSES = frozenset({500, 502, 504})
 """After these, the specification has it, a client does not know whether a write was carried out."""
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 MAX_REDIRECTS = 5
-FIRST_BACK_OFF = 0.2
-MAX_BACK_OFF = 5.0
+FIRST_BACK_OFF = 0.25
+BACK_OFF_GROWTH = 4.0
+MAX_BACK_OFF = 10.0
+"""With the four retries that are the default, 8 to 15 s in all: a server that is started again is there by then, and
+one that is down is not waited for much longer than a person would."""
 MAX_RETRY_AFTER = 30.0
 MAX_ANSWER_BYTES = 512 * 1024 * 1024
 _CHUNK = 65536
@@ -219,7 +222,7 @@ def _attempts(attempt: int) -> str:
 
 
 def _back_off(attempt: int) -> float:
-    ceiling = min(MAX_BACK_OFF, FIRST_BACK_OFF * 2.0**attempt)
+    ceiling = min(MAX_BACK_OFF, FIRST_BACK_OFF * BACK_OFF_GROWTH**attempt)
     return ceiling * random.uniform(0.5, 1.0)  # noqa: S311 - spreads retries, guards nothing
 
 

@@ -11,16 +11,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
 from nestsync.catalogs.records import TABLE_FIELDS
-from nestsync.core.mapping import (
-    ANY_FURTHER,
-    MappedBy,
-    Mapping,
-    MappingRule,
-    Pattern,
-    Rename,
-    glob_regex,
-    is_glob,
-)
+from nestsync.core.mapping import MappedBy, Mapping, MappingRule, Rename
+from nestsync.core.patterns import ANY_FURTHER, Pattern, glob_regex, is_glob
 from nestsync.schemas import LEVELS, MAPPED_FIELDS, contract
 from nestsync.stages.check.local import local_frame
 from nestsync.stages.check.native import split_each
