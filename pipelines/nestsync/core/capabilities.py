@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from nestsync.core.dialects.base import Refusal, UnknownKind, depth_refusal
+from nestsync.core.dialects.base import Refusal, depth_refusal
+from nestsync.core.errors import UnknownKind
 from nestsync.core.identifiers import Levels
 
 

@@ -7,12 +7,13 @@ dialect refuses what would come back as another name.
 from __future__ import annotations
 
 from nestsync.core.dialects.backticks import Flink, Spark
-from nestsync.core.dialects.base import Dialect, NameRefused, Refusal, UnknownKind
+from nestsync.core.dialects.base import Dialect, NameRefused, Refusal
 from nestsync.core.dialects.gravitino import Gravitino, GravitinoPhysical, GravitinoShipped
 from nestsync.core.dialects.hive import Hive
 from nestsync.core.dialects.iceberg_rest import IcebergRest, IcebergRestQuery
 from nestsync.core.dialects.joined import Jdbc, Lance, LanceHive
 from nestsync.core.dialects.trino import Trino
+from nestsync.core.errors import UnknownKind
 
 DIALECTS: dict[str, type[Dialect]] = {
     kind.name: kind

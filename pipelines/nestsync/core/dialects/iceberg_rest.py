@@ -12,7 +12,7 @@ from typing import ClassVar, NoReturn
 from nestsync.core.dialects import percent
 from nestsync.core.dialects.base import Dialect, NameRefused, Refusal, holds, reads_as_root, runs_together
 from nestsync.core.identifiers import Levels
-from nestsync.core.separators import ICEBERG_REST_DEFAULT, SeparatorRefused
+from nestsync.core.separators import ICEBERG_REST_DEFAULT, SeparatorRefused, demand_text
 
 _TABLES = "/tables/"
 _ENDS_A_SEGMENT = "/?#"
@@ -24,8 +24,10 @@ class _IcebergRest(Dialect):
     """The decoded character: ``.`` where the server advertises ``%2E``."""
 
     def __post_init__(self) -> None:
-        if not self.separator:
-            raise SeparatorRefused(self.separator, "it is empty", (ICEBERG_REST_DEFAULT,))
+        demand_text(self.separator, (ICEBERG_REST_DEFAULT,))
+        if ICEBERG_REST_DEFAULT in self.separator != ICEBERG_REST_DEFAULT:
+            reason = "every server splits on the U+001F in it"
+            raise SeparatorRefused(self.separator, reason, (ICEBERG_REST_DEFAULT,))
 
     def lost(self, levels: Levels) -> Refusal | None:
         return (
