@@ -82,6 +82,8 @@ REFUSED: list[tuple[str, Levels, str | None, str, int | None, str | None]] = [
     ("hms-4", ("hive", "a:b"), None, "character-refused", 1, ":"),
     ("hms-4", ("hive", " a"), None, "character-refused", 1, " "),
     ("hms-4", ("hive", "a "), None, "character-refused", 1, " "),
+    ("hms-4", ("hive", "a#"), None, "character-refused", 1, "#"),
+    ("hms-4", ("hive", "a!"), None, "character-refused", 1, "!"),
     ("hms-4", ("hive", "a"), " t", "character-refused", 2, " "),
     ("hms-4", ("hive", "a"), "t ", "character-refused", 2, " "),
     ("hms-4", ("hive", "é"), None, "character-refused", 1, "é"),
@@ -158,7 +160,7 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
     [
         ("gravitino", ("a.b",), "holds '.', which is refused", "characters of [A-Za-z0-9_/=-]"),
         ("gravitino", ("-a",), "begins with '-', which is refused", "a first character of [A-Za-z0-9_]"),
-        ("hms-4", ("a", "b "), "ends in ' ', which is refused", "a last character of [^ ]"),
+        ("hms-4", ("a", "b "), "ends in ' ', which is refused", "a last character of [^ #!]"),
         ("gravitino", ("x" * 65,), "is longer than 64 characters", "at most 64 characters"),
         ("gravitino", ("x" * 64, "y" * 64), "has 129 characters in all, over 128", "at most 128 characters in all"),
         ("unity", ("x" * 256,), "is longer than 255 UTF-16 units", "at most 255 UTF-16 units"),

@@ -153,7 +153,7 @@ _ICEBERG_JAVA = (
 )
 _WORD = "[A-Za-z0-9_]"
 _HIVE_4 = r"[A-Za-z0-9_ \"%&'()*+,\-./:;<=>?\[\]|{}$^!~#@`]"
-_HIVE_4_DATABASE = NameRule(allowed=_HIVE_4.replace(":", ""), first="[^ ]", last="[^ ]", longest=128)
+_HIVE_4_DATABASE = NameRule(allowed=_HIVE_4.replace(":", ""), first="[^ ]", last="[^ #!]", longest=128)
 _GLUE = "[\t\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _ICEBERG = NameRule(reserved=_ICEBERG_JAVA, may_be_empty=True)
 _JDBC = (*_ICEBERG_JAVA, (".", "which joins levels in storage"), ("\\", "below which nothing is listed"))
