@@ -131,6 +131,20 @@ CASES = [
         {"separator-refused": ["Delimiter '/' is not allowed because it conflicts with path parsing", "';'"]},
     ),
     Case(
+        "what is offered in its place is free, also where it is no candidate",
+        [namespace("hms", "a|b"), namespace("hms", "c:d")],
+        context(separator="/", candidates=("~",), allowed=("|", ":", ";")),
+        [("separator-refused", "lake", (), "")],
+        {"separator-refused": ["Try ';'.", "set separator to ';'"]},
+    ),
+    Case(
+        "what is offered is free where any safe one is allowed",
+        [namespace("hms", "a:b")],
+        context(separator="/", candidates=("~",), policy="unrestricted"),
+        [("separator-refused", "lake", (), "")],
+        {"separator-refused": ["Try ';', '$', or '|'."]},
+    ),
+    Case(
         "without a target, the configuration is told",
         [],
         CheckContext(separator="."),

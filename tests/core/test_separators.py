@@ -168,6 +168,13 @@ def test_a_refused_separator_survives_pickling() -> None:
     assert str(error).startswith("[separator-refused] Delimiter '/'")
 
 
+def test_of_a_refusal_read_back_from_text_the_sentence_is_left() -> None:
+    error = SeparatorRefused.from_text(f"Traceback ...\n{refused('/')}\n")
+    assert isinstance(error, SeparatorRefused)
+    assert (error.separator, error.reason, error.alternatives) == ("", "", ())
+    assert error.what == refused("/").what
+
+
 @pytest.mark.parametrize(
     ("text", "separator"),
     [

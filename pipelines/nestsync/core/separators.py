@@ -52,6 +52,10 @@ class SeparatorRefused(NestsyncError):
 
     code: ClassVar[str] = "separator-refused"
     exit_code: ClassVar[int] = 2
+    # Of an error that was read back from its text form, only the sentence is left.
+    separator: str = ""
+    reason: str = ""
+    alternatives: tuple[str, ...] = ()
 
     def __init__(self, separator: str, reason: str, alternatives: tuple[str, ...] = ()) -> None:
         super().__init__(f"Delimiter {shown(separator)} is not allowed because {reason}. {_advice(alternatives)}")
@@ -73,14 +77,24 @@ def check_separator(
     holds the level texts in use: an alternative that one of them holds is not offered. Raises `UnknownKind` for a
     policy that does not exist.
     """
-    demand_policy(policy)
     allow_list = tuple(allowed)
-    reason = safety_reason(sep)
-    if reason is None and policy == "restricted" and sep not in allow_list:
-        reason = f"the restricted policy allows {_listed(allow_list, 'and')} only"
+    reason = refusal_reason(sep, policy, allow_list)
     if reason is not None:
-        pool = allow_list if policy == "restricted" else (*allow_list, *DEFAULT_CANDIDATES)
-        raise SeparatorRefused(sep, reason, free_separators(pool, taken)[:3])
+        raise SeparatorRefused(sep, reason, free_separators(alternatives(policy, allow_list), taken)[:3])
+
+
+def refusal_reason(separator: str, policy: Policy, allowed: tuple[str, ...]) -> str | None:
+    """Why `separator` is refused, as the end of "because ..."; None when it is not. Raises `UnknownKind`."""
+    demand_policy(policy)
+    reason = safety_reason(separator)
+    if reason is None and policy == "restricted" and separator not in allowed:
+        return f"the restricted policy allows {_listed(allowed, 'and')} only"
+    return reason
+
+
+def alternatives(policy: Policy, allowed: tuple[str, ...]) -> tuple[str, ...]:
+    """What a refusal may offer, in this order, where it is free."""
+    return allowed if policy == "restricted" else (*allowed, *DEFAULT_CANDIDATES)
 
 
 def demand_policy(policy: str) -> None:
@@ -174,10 +188,12 @@ __all__ = [
     "REFUSED",
     "Policy",
     "SeparatorRefused",
+    "alternatives",
     "check_separator",
     "demand_policy",
     "demand_text",
     "free_separators",
+    "refusal_reason",
     "safety_reason",
     "shown",
     "typed_separator",

@@ -13,7 +13,15 @@ from nestsync.core.findings import RULES, Severity
 from nestsync.core.identifiers import Identifier, Levels
 from nestsync.core.mapping import Mapping
 from nestsync.core.matrix import DEFAULT_PATH
-from nestsync.core.separators import ALLOWED, DEFAULT_CANDIDATES, Policy, SeparatorRefused, safety_reason
+from nestsync.core.separators import (
+    ALLOWED,
+    DEFAULT_CANDIDATES,
+    Policy,
+    SeparatorRefused,
+    alternatives,
+    refusal_reason,
+    safety_reason,
+)
 
 _CATALOG_FIRST = ("flink", "hive", "lance-hive")
 """Dialects whose first level is the catalog, by whatever name the engine knows the target."""
@@ -161,9 +169,15 @@ class CheckContext:
         return max(own, self.severities.get(rule, own), key=_ORDER.index)
 
     def ranked(self) -> tuple[str, ...]:
-        """The separators to rank: the configured one first, then the candidates, each once."""
-        own = () if self.separator is None else (self.separator,)
-        return tuple(dict.fromkeys((*own, *self.candidates)))
+        """The separators to rank, each once: the configured one first, then the candidates.
+
+        Where the configured one is refused, also what may be offered in its place, which must be known to be free.
+        """
+        if self.separator is None:
+            return tuple(dict.fromkeys(self.candidates))
+        refused = refusal_reason(self.separator, self.policy, self.allowed) is not None
+        instead = alternatives(self.policy, self.allowed) if refused else ()
+        return tuple(dict.fromkeys((self.separator, *self.candidates, *instead)))
 
     def readers(self) -> tuple[Reader, ...]:
         """The engines that read the target, each once and without the target's own dialect."""
