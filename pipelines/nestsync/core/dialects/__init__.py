@@ -48,11 +48,13 @@ def dialect(name: str, **options: str) -> Dialect:
     kind = DIALECTS.get(name)
     if kind is None:
         raise UnknownKind(f"there is no dialect {name!r}", hint=f"the dialects are {', '.join(DIALECTS)}")
-    options = {_OTHER_WORDS.get(option, option): value for option, value in options.items()}
-    unknown = sorted(set(options) - set(getattr(kind, "__dataclass_fields__", ())))
+    chosen = {_OTHER_WORDS.get(option, option): value for option, value in options.items()}
+    unknown = sorted(set(chosen) - set(getattr(kind, "__dataclass_fields__", ())))
     if unknown:
         raise UnknownKind(f"the dialect {name} has no option {unknown[0]!r}", where=name)
-    return kind(**options)
+    if len(chosen) < len(options):
+        raise UnknownKind(f"the dialect {name} is given one option by two words", where=name)
+    return kind(**chosen)
 
 
 __all__ = ["DIALECTS", "Dialect", "NameRefused", "Refusal", "UnknownKind", "dialect"]

@@ -81,7 +81,9 @@ class Dialect(ABC):
         """Why the system would take `levels` for other levels, if it would."""
 
     def refusal(self, levels: Levels) -> Refusal | None:
-        """Why `encode` refuses `levels`; None when it does not."""
+        """Why `encode` refuses `levels`; None when it does not. Raises `TypeError` for a text, which is no levels."""
+        if isinstance(levels, str):
+            raise TypeError(f"{levels!r} is one text; levels are a tuple of texts")
         levels = tuple(levels)  # a row of Spark's brings a list, which is equal to no tuple
         return unwritable(levels) or self.rejected(levels) or self.lost(levels)
 
