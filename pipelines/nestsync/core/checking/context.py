@@ -157,6 +157,15 @@ class CheckContext:
         return self.capabilities is not None and self.capabilities.normalises
 
     @property
+    def unescaped(self) -> tuple[str, ...]:
+        """Texts that join levels where nothing can escape them: a level of the target that holds one is several.
+
+        The configured separator, and what the target's storage joins with.
+        """
+        storage = None if self.capabilities is None else self.capabilities.joint
+        return tuple(dict.fromkeys(text for text in (self.separator, storage) if text))
+
+    @property
     def catalogs_first(self) -> tuple[str, ...]:
         """The catalogs for which an engine takes the first level of a name of the target: Spark, resolution rule 1."""
         if self.target is None or "spark" not in self.engines:
