@@ -243,6 +243,8 @@ UNREADABLE: list[tuple[str, dict[str, str], str, str]] = [
     ("iceberg-rest", {"separator": "."}, "a.b", "separator"),
     ("iceberg-rest", {"separator": "."}, "a%1Fb%2Ec", "separator"),
     ("iceberg-rest-query", {}, "100%", "two hexadecimal digits"),
+    ("iceberg-rest-query", {}, "a&pageToken=", "is not one parameter's value: '&' ends it"),
+    ("iceberg-rest-query", {}, "a#b", "is not one parameter's value: '#' ends it"),
     ("iceberg-rest-query", {"separator": "."}, "a%1Fb.c", "separator"),
     ("gravitino", {}, "A::B", "contains an empty segment after splitting by ':'"),
     ("gravitino", {}, ":A", "contains an empty segment after splitting by ':'"),
