@@ -43,7 +43,8 @@ separator: {value: ";", replaces: ":", policy: unrestricted, allowed: [";"], can
 engines: [spark, trino]
 mapping:
   rules:
-    - {source: prod, include: [["hive", "*"]], exclude: [["hive", "tmp_*", "**"]], drop: 1, split: "__", prefix: [a, b]}
+    - {source: prod, include: [["hive", "*"]], exclude: [["hive", "tmp_*", "**"]], drop: 1, split: "__", prefix: [a, b],
+       flatten: ".", depth: 2}
   file: renames.csv
   merge: [["sales"], ["sales", "emea"]]
 property_keys: {comment: description, location: null}
@@ -108,7 +109,16 @@ def test_everything_that_can_be_said_is_read(full: Config, tmp_path: Path) -> No
 def test_the_mapping_is_the_core_s_own(full: Config) -> None:
     mapping = full.name_mapping()
     assert mapping.rules == (
-        MappingRule("prod", (("hive", "*"),), (("hive", "tmp_*", "**"),), drop=1, split="__", prefix=("a", "b")),
+        MappingRule(
+            "prod",
+            (("hive", "*"),),
+            (("hive", "tmp_*", "**"),),
+            drop=1,
+            split="__",
+            prefix=("a", "b"),
+            flatten=".",
+            depth=2,
+        ),
     )
     assert mapping.renames == (Rename("prod", Identifier(("hive", "x")), Identifier(("y",))),)
     assert mapping.merge == {("sales",), ("sales", "emea")}

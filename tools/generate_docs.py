@@ -31,6 +31,7 @@ from nestsync.schemas import OBJECT_COLUMNS, TABLES  # noqa: E402
 from tests.engines.page import page as engines_page  # noqa: E402
 from tests.engines.seen import load as seen_by_engines  # noqa: E402
 from tools.machines import page as machines_page  # noqa: E402
+from tools.names import page as names_page  # noqa: E402
 from tools.reports import page as reports_page  # noqa: E402
 
 GENERATED = "<!-- Generated from the code by `make docs`; a test fails when it is stale. -->\n"
@@ -401,6 +402,14 @@ def summary_schema() -> str:
     return json.dumps(summary.schema(), indent=1, ensure_ascii=False) + "\n"
 
 
+# ---- names
+
+
+def names() -> str:
+    """Every dialect, the separators that are refused, and what every system holds."""
+    return "\n".join(["# Names\n", GENERATED, *names_page(table)])
+
+
 # ---- what engines do
 
 
@@ -415,6 +424,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "expectations.md": expectations,
     "exit-codes.md": exit_codes,
     "configuration.md": configuration,
+    "names.md": names,
     "engines.md": engines,
     "reports.md": reports,
     "machines.md": machines,

@@ -16,11 +16,18 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "tests" / "core" / "mutations.toml"
+MODULES = ROOT / "pipelines" / "nestsync" / "core"
+
+
+def mutations(holding: str = "") -> list[dict[str, Any]]:
+    """The mutations whose rule holds this text."""
+    return [each for each in tomllib.loads(TABLE.read_text("utf-8"))["mutation"] if holding in each["rule"]]
 
 
 def turns_red(mutation: dict[str, Any]) -> bool:
@@ -28,7 +35,7 @@ def turns_red(mutation: dict[str, Any]) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "pipelines"
         shutil.copytree(ROOT / "pipelines", package, ignore=shutil.ignore_patterns("__pycache__"))
-        module = package / "nestsync" / "core" / mutation["module"]
+        module = Path(folder) / MODULES.relative_to(ROOT) / mutation["module"]
         text = module.read_text(encoding="utf-8")
         if text.count(mutation["text"]) != 1:
             sys.exit(f"{mutation['rule']}: {mutation['text']!r} does not stand once in core/{mutation['module']}")
@@ -53,13 +60,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", metavar="TEXT", help="the mutations whose rule holds this text")
     wanted = parser.parse_args().only
-    mutations = [each for each in tomllib.loads(TABLE.read_text("utf-8"))["mutation"] if wanted in each["rule"]]
+    chosen = mutations(wanted)
     green = []
-    for number, mutation in enumerate(mutations, 1):
-        red = turns_red(mutation)
-        green += [] if red else [mutation["rule"]]
-        sys.stdout.write(f"{number:3} of {len(mutations)} {'red  ' if red else 'GREEN'} {mutation['rule']}\n")
-        sys.stdout.flush()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # each test is a process of its own
+        for number, (mutation, red) in enumerate(zip(chosen, pool.map(turns_red, chosen), strict=True), 1):
+            green += [] if red else [mutation["rule"]]
+            sys.stdout.write(f"{number:3} of {len(chosen)} {'red  ' if red else 'GREEN'} {mutation['rule']}\n")
+            sys.stdout.flush()
     sys.exit(f"no test noticed: {', '.join(green)}" if green else 0)
 
 

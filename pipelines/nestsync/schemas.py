@@ -49,7 +49,7 @@ OBJECT_COLUMNS: dict[str, str] = {
 MAPPED_FIELDS = (
     _field("target_levels", LEVELS, "what the mapping made of the levels; null where it excludes the object"),
     _field("target_name", StringType(), "what the mapping made of the name; null for a namespace"),
-    _field("mapping_rule", StringType(), "`identity`, `prefix`, `split`, `drop`, `rename` or `excluded`"),
+    _field("mapping_rule", StringType(), "`identity`, `prefix`, `split`, `flatten`, `drop`, `rename` or `excluded`"),
 )
 
 TARGET_FIELDS = (

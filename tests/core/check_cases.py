@@ -44,6 +44,7 @@ class Case:
 
 
 HMS = Mapping(rules=(MappingRule("hms", drop=1, split="__"),))
+FLAT = Mapping(rules=(MappingRule("rest", flatten="__", depth=2),))
 RAW = Mapping(rules=(MappingRule("rest", include=(("raw", "events", "**"),)),))
 RENAMED = Mapping(renames=(Rename("hms", Identifier(("hive", "team:sales")), Identifier(("team", "sales"))),))
 TABLE_RENAMED = Mapping(renames=(Rename("rest", Identifier(("a",), "t"), Identifier(("b:c",), "t")),))
@@ -131,6 +132,20 @@ CASES = [
         {"separator-refused": ["Delimiter '/' is not allowed because it conflicts with path parsing", "';'"]},
     ),
     Case(
+        "what is offered in its place is free, also where it is no candidate",
+        [namespace("hms", "a|b"), namespace("hms", "c:d")],
+        context(separator="/", candidates=("~",), allowed=("|", ":", ";")),
+        [("separator-refused", "lake", (), "")],
+        {"separator-refused": ["Try ';'.", "set separator to ';'"]},
+    ),
+    Case(
+        "what is offered is free where any safe one is allowed",
+        [namespace("hms", "a:b")],
+        context(separator="/", candidates=("~",), policy="unrestricted"),
+        [("separator-refused", "lake", (), "")],
+        {"separator-refused": ["Try ';', '$', or '|'."]},
+    ),
+    Case(
         "without a target, the configuration is told",
         [],
         CheckContext(separator="."),
@@ -144,6 +159,19 @@ CASES = [
         context(mapping=HMS),
         [("empty-level", "hms", ("hive", "a____b"), "")],
         {"empty-level": ['a level of ["a","","b"] is empty']},
+    ),
+    Case(
+        "three levels to a metastore",
+        [namespace("rest", "a", "b", "c")],
+        context("hive", "hms-4"),
+        [("too-deep", "rest", ("a", "b", "c"), "")],
+    ),
+    Case("a rule says how they become two", [namespace("rest", "a", "b", "c")], context("hive", "hms-4", mapping=FLAT)),
+    Case(
+        "two that become one are a collision",
+        [namespace("rest", "a", "b", "c"), namespace("rest", "a", "b__c")],
+        context("hive", "hms-4", mapping=FLAT),
+        [("collision", "rest", ("a", "b", "c"), ""), ("collision", "rest", ("a", "b__c"), "")],
     ),
     Case(
         "a namespace of which nothing is left",
@@ -211,6 +239,13 @@ CASES = [
         context(capabilities="glue"),
         [("reserved-character", "rest", ("a.b",), "")],
         {"reserved-character": ["AWS Glue: level", "holds '.'"]},
+    ),
+    Case(
+        "line breaks are what Glue refuses",
+        [namespace("rest", "a\nb"), namespace("rest", "a\tb"), namespace("rest", "😀")],
+        context(capabilities="glue"),
+        [("character-refused", "rest", ("a\nb",), "")],
+        {"character-refused": ['holds "\\n"', "characters of [^"]},
     ),
     Case(
         "characters, lengths and depth, each once a namespace",
@@ -296,6 +331,26 @@ CASES = [
             ("collision", "one", ("a.b",), ""),
             ("collision", "two", ("a", "b"), ""),
         ],
+    ),
+    Case(
+        "a dot and two levels where a database behind the target joins them with dots",
+        [namespace("one", "a.b"), namespace("two", "a", "b"), table("one", "t", "a.b"), table("two", "t", "a", "b")],
+        context(capabilities="jdbc"),
+        [
+            ("reserved-character", "one", ("a.b",), ""),
+            ("collision", "one", ("a.b",), ""),
+            ("collision", "two", ("a", "b"), ""),
+            ("collision", "one", ("a.b",), "t"),
+            ("collision", "two", ("a", "b"), "t"),
+        ],
+        {"collision": ['["a.b"] is written in the target as is two ["a","b"]']},
+    ),
+    Case(
+        "a dot that a database behind the target has as two levels already",
+        [namespace("one", "a.b"), there("a", "b")],
+        context(capabilities="jdbc"),
+        [("reserved-character", "one", ("a.b",), ""), ("collision", "one", ("a.b",), "")],
+        {"collision": ['lake ["a","b"] (already there)']},
     ),
     Case(
         "upper and lower case where the target folds",

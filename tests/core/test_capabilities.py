@@ -51,6 +51,7 @@ REFUSED: list[tuple[str, Levels, str | None, str, int | None, str | None]] = [
     ("glue", ("",), None, "empty-level", 0, None),
     ("glue", ("x" * 256,), None, "too-long", 0, None),
     ("glue", ("a\nb",), None, "character-refused", 0, "\n"),
+    ("glue", ("a\ufffe",), None, "character-refused", 0, "\ufffe"),
     ("glue", ("a.b",), None, "reserved-character", 0, "."),
     ("glue", ("a",), "t" * 256, "too-long", 1, None),
     ("gravitino", ("a.b",), None, "character-refused", 0, "."),
@@ -82,6 +83,8 @@ REFUSED: list[tuple[str, Levels, str | None, str, int | None, str | None]] = [
     ("hms-4", ("hive", "a:b"), None, "character-refused", 1, ":"),
     ("hms-4", ("hive", " a"), None, "character-refused", 1, " "),
     ("hms-4", ("hive", "a "), None, "character-refused", 1, " "),
+    ("hms-4", ("hive", "a#"), None, "character-refused", 1, "#"),
+    ("hms-4", ("hive", "a!"), None, "character-refused", 1, "!"),
     ("hms-4", ("hive", "a"), " t", "character-refused", 2, " "),
     ("hms-4", ("hive", "a"), "t ", "character-refused", 2, " "),
     ("hms-4", ("hive", "é"), None, "character-refused", 1, "é"),
@@ -124,7 +127,7 @@ HELD: list[tuple[str, Levels, str | None]] = [
     ("polaris", ("a.b", "é"), "t"),
     ("lakekeeper", tuple("abcde"), "t"),
     ("unity", ("a@b-c_1",), "x" * 255),
-    ("glue", ("Sales 日本 :;$",), "x" * 255),
+    ("glue", ("Sales\t日本 😀\x7f:;$",), "x" * 255),
     ("gravitino", ("1a", "_b", "c/d=e-f", "x" * 64), "t"),
     ("gravitino", ("x" * 64, "y" * 63), None),
     ("hms-3", ("spark", "sales_emea"), "a/b"),
@@ -158,7 +161,7 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
     [
         ("gravitino", ("a.b",), "holds '.', which is refused", "characters of [A-Za-z0-9_/=-]"),
         ("gravitino", ("-a",), "begins with '-', which is refused", "a first character of [A-Za-z0-9_]"),
-        ("hms-4", ("a", "b "), "ends in ' ', which is refused", "a last character of [^ ]"),
+        ("hms-4", ("a", "b "), "ends in ' ', which is refused", "a last character of [^ #!]"),
         ("gravitino", ("x" * 65,), "is longer than 64 characters", "at most 64 characters"),
         ("gravitino", ("x" * 64, "y" * 64), "has 129 characters in all, over 128", "at most 128 characters in all"),
         ("unity", ("x" * 256,), "is longer than 255 UTF-16 units", "at most 255 UTF-16 units"),
@@ -169,6 +172,12 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
 def test_a_refusal_says_why_and_what_would_do(name: str, levels: Levels, reason: str, accepted: str) -> None:
     (refusal,) = capabilities(name).refusals(levels)
     assert (refusal.reason, refusal.accepted) == (reason, accepted)
+
+
+@given(levels=hostile.levels)
+def test_what_would_do_can_be_read(levels: Levels) -> None:
+    for entry in CAPABILITIES.values():
+        assert all(refusal.accepted.isprintable() for refusal in entry.refusals(levels))
 
 
 @given(levels=hostile.levels)

@@ -121,7 +121,7 @@ REFUSED: list[tuple[str, dict[str, str], Levels, int | None, str | None, str, st
     ("iceberg-rest", {}, ("a", "b\x1fc"), 1, "\x1f", "separator", "separator-conflict"),
     ("iceberg-rest", {"separator": "."}, ("a", "b\x1fc"), 1, "\x1f", "every server", "separator-conflict"),
     ("iceberg-rest", {"separator": "."}, ("a.b",), 0, ".", "separator of the server", "separator-conflict"),
-    ("iceberg-rest", {"separator": "::"}, ("a:", "b"), 0, "::", "runs into", "round-trip-loss"),
+    ("iceberg-rest", {"separator": "::"}, ("a:", "b"), 0, ":", "runs into", "round-trip-loss"),
     ("iceberg-rest-query", {}, ("",), 0, None, "root", "round-trip-loss"),
     ("iceberg-rest-query", {"separator": "."}, ("a.b",), 0, ".", "separator of the server", "separator-conflict"),
     ("gravitino", {}, ("a", "b:c"), 1, ":", "separator of the hierarchy", "separator-conflict"),
@@ -130,7 +130,7 @@ REFUSED: list[tuple[str, dict[str, str], Levels, int | None, str | None, str, st
     ("gravitino-physical", {}, ("a", ""), 1, None, "empty level", "empty-level"),
     ("gravitino-shipped", {}, ("a:b",), 0, ":", "separator of the hierarchy", "separator-conflict"),
     ("gravitino-shipped", {}, ("a\x01b",), 0, "\x01", "joins levels in the store", "separator-conflict"),
-    ("gravitino-shipped", {"separator": "::"}, ("a:", "b"), 0, "::", "runs into", "round-trip-loss"),
+    ("gravitino-shipped", {"separator": "::"}, ("a:", "b"), 0, ":", "runs into", "round-trip-loss"),
     ("gravitino-shipped", {}, ("a", ""), 1, None, "empty level", "empty-level"),
     ("spark", {}, (), None, None, "root", "round-trip-loss"),
     ("flink", {}, (), None, None, "catalog and database", "too-deep"),
@@ -159,7 +159,7 @@ REFUSED: list[tuple[str, dict[str, str], Levels, int | None, str | None, str, st
     ("lance", {}, ("a", "b$c"), 1, "$", "joins levels", "separator-conflict"),
     ("lance", {}, ("",), 0, None, "root", "round-trip-loss"),
     ("lance", {}, ("", ""), 0, None, "root", "round-trip-loss"),
-    ("lance", {"separator": "::"}, ("a:", "b"), 0, "::", "runs into", "round-trip-loss"),
+    ("lance", {"separator": "::"}, ("a:", "b"), 0, ":", "runs into", "round-trip-loss"),
     ("lance-hive", {}, ("c", "d", "e"), 2, None, "one level too many", "too-deep"),
     ("lance-hive", {}, ("c", "d$e"), 1, "$", "joins levels", "separator-conflict"),
     ("lance-hive", {}, ("c", ""), 1, None, "empty level", "empty-level"),
@@ -187,6 +187,7 @@ def test_a_refusal_blames_the_level_and_the_character(
     assert refusal.level_index == index
     assert refusal.level == (None if index is None else levels[index])
     assert refusal.character == character
+    assert character is None or character in levels[index or 0]
     assert reason in refusal.reason
     assert refusal.accepted
     assert refusal.rule == rule
@@ -242,6 +243,8 @@ UNREADABLE: list[tuple[str, dict[str, str], str, str]] = [
     ("iceberg-rest", {"separator": "."}, "a.b", "separator"),
     ("iceberg-rest", {"separator": "."}, "a%1Fb%2Ec", "separator"),
     ("iceberg-rest-query", {}, "100%", "two hexadecimal digits"),
+    ("iceberg-rest-query", {}, "a&pageToken=", "is not one parameter's value: '&' ends it"),
+    ("iceberg-rest-query", {}, "a#b", "is not one parameter's value: '#' ends it"),
     ("iceberg-rest-query", {"separator": "."}, "a%1Fb.c", "separator"),
     ("gravitino", {}, "A::B", "contains an empty segment after splitting by ':'"),
     ("gravitino", {}, ":A", "contains an empty segment after splitting by ':'"),
@@ -336,6 +339,11 @@ def test_a_text_that_is_no_table_is_refused(name: str, text: str, reason: str) -
         ("iceberg-rest", {"separator": ""}),
         ("iceberg-rest-query", {"separator": ""}),
         ("lance", {"separator": ""}),
+        ("iceberg-rest", {"separator": "\x1f\x1f"}),
+        ("iceberg-rest", {"separator": ":\x1f"}),
+        ("iceberg-rest-query", {"separator": "\x1f\x1f"}),
+        *[(name, {"separator": ":\ud800"}) for name in ("iceberg-rest", "iceberg-rest-query", "lance")],
+        *[(name, {"separator": "\ud800"}) for name in ("gravitino", "gravitino-shipped")],
         ("gravitino", {"separator": ""}),
         ("gravitino", {"separator": "."}),
         ("gravitino", {"separator": "/"}),
@@ -346,7 +354,7 @@ def test_a_text_that_is_no_table_is_refused(name: str, text: str, reason: str) -
         ("gravitino-shipped", {"separator": "a.b"}),
         ("gravitino-shipped", {"separator": "\x01"}),
     ],
-    ids=str,
+    ids=ascii,
 )
 def test_a_separator_that_cannot_be_is_an_error(name: str, options: dict[str, str]) -> None:
     with pytest.raises(SeparatorRefused) as caught:
@@ -370,6 +378,8 @@ def test_the_full_name_in_gravitino_has_the_path_in_the_schemas_place() -> None:
     d = dialect("gravitino")
     assert d.qualify("metalake", "catalog", ("A", "B"), "t") == "metalake.catalog.A:B.t"
     assert d.qualify("metalake", "catalog", ("team", "sales")) == "metalake.catalog.team:sales"
-    for metalake, catalog in [("", "c"), ("m.x", "c"), ("m", ""), ("m", "c.x")]:
+    for metalake, catalog in [("", "c"), ("m.x", "c"), ("m", ""), ("m", "c.x"), ("m\ud800", "c")]:
         with pytest.raises(NameRefused):
             d.qualify(metalake, catalog, ("A",), "t")
+    with pytest.raises(NameRefused, match="is the root, which has no full name"):
+        d.qualify("metalake", "catalog", ())

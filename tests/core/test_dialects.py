@@ -175,6 +175,12 @@ def test_a_list_of_levels_is_judged_like_a_tuple() -> None:
             assert d.refusal(levels) == d.refusal(tuple(levels)), variant  # type: ignore[arg-type]
 
 
+def test_a_text_is_not_taken_for_levels_of_one_character() -> None:
+    for d in VARIANTS.values():
+        with pytest.raises(TypeError, match="'sales' is one text"):
+            d.encode("sales")  # type: ignore[arg-type]
+
+
 def test_every_record_of_the_core_is_frozen() -> None:
     modules = [import_module(found.name) for found in walk_packages(core.__path__, "nestsync.core.")]
     kinds = {thing for module in modules for thing in vars(module).values() if isinstance(thing, type)}
@@ -191,6 +197,8 @@ def test_an_unknown_dialect_or_option_is_said_by_name() -> None:
     ):
         dialect("trinity")
     assert dialect("lance", delimiter=".") == dialect("lance", separator=".") != dialect("lance")
+    with pytest.raises(UnknownKind, match="one option by two words"):
+        dialect("lance", delimiter=".", separator=";")
     with pytest.raises(UnknownKind, match="no option 'separator'"):
         dialect("spark", separator=".")
     assert UnknownKind("x").exit_code == 2

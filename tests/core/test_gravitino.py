@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nestsync.core.dialects import NameRefused
+from nestsync.core.dialects import NameRefused, UnknownKind
 from nestsync.core.gravitino import Affected, read_new_name, separator_changed
 from nestsync.core.identifiers import Levels
 from nestsync.core.separators import Policy, SeparatorRefused
@@ -36,6 +36,9 @@ def test_a_new_name_means(name: str, policy: Policy, nested_aware: bool, levels:
         ("A:", "unrestricted", True, "empty segment"),
         ("", "restricted", False, "is empty"),
         ("", "unrestricted", False, "is empty"),
+        ("", "restricted", True, "is empty"),
+        ("A\ud800", "restricted", False, "lone surrogate"),
+        ("A\ud800", "unrestricted", True, "lone surrogate"),
     ],
 )
 def test_a_new_name_is_refused(name: str, policy: Policy, nested_aware: bool, reason: str) -> None:
@@ -44,6 +47,11 @@ def test_a_new_name_is_refused(name: str, policy: Policy, nested_aware: bool, re
     assert reason in caught.value.refusal.reason
     assert caught.value.refusal.level_index in (0, None)
     assert caught.value.where == "gravitino"
+
+
+def test_a_policy_that_does_not_exist_takes_nothing() -> None:
+    with pytest.raises(UnknownKind, match="no policy 'option 1'"):
+        read_new_name("A:B", policy="option 1", nested_aware=False)  # type: ignore[arg-type]
 
 
 def test_option_1_names_the_separator_that_is_configured() -> None:

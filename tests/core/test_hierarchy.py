@@ -65,6 +65,16 @@ def test_boundaries_are_whole_levels(ancestor: Levels, levels: Levels, inside: b
     assert (levels in subtree(ancestor, [levels])) is inside
 
 
+def test_lists_of_levels_are_taken_like_tuples() -> None:
+    """A row of Spark's brings lists."""
+    rows: list[list[str]] = [["A", "B"], ["A"], ["A2", "B"]]
+    assert children(["A"], rows) == [("A", "B")]  # type: ignore[arg-type]
+    assert subtree(["A"], rows) == [("A",), ("A", "B")]  # type: ignore[arg-type]
+    assert close_parents(rows[2:]) == [("A2",), ("A2", "B")]  # type: ignore[arg-type]
+    assert ancestors(["A", "B"]) == [("A",)]  # type: ignore[arg-type]
+    assert tree(rows[:1]) == tree([("A", "B")])  # type: ignore[arg-type]
+
+
 def test_the_subtree_of_raw_events_does_not_hold_raw_events2() -> None:
     names = [("raw",), ("raw", "events2"), ("raw", "events", "2024"), ("raw", "events")]
     assert subtree(("raw", "events"), names) == [("raw", "events"), ("raw", "events", "2024")]
@@ -104,7 +114,7 @@ def test_the_view_of_flat_names_is_a_tree() -> None:
 
 def test_the_view_shows_what_is_only_implied_as_such() -> None:
     assert tree([("A", "B")]) == [Node(("A",), False, below=1), Node(("A", "B"), True)]
-    assert tree([("A", "B"), ("A",), ("B",)], root=("A",)) == [Node(("A", "B"), True)]
+    assert tree([("A", "B"), ("A",), ("B", "C")], root=("A",)) == [Node(("A", "B"), True)]
 
 
 def test_no_depth_is_too_deep_for_the_view() -> None:

@@ -89,6 +89,22 @@ def test_the_first_rule_that_selects_decides() -> None:
             MappingRule("s", split=":"), ("a:b", "c:d"), ("a", "b", "c", "d"), MappedBy.SPLIT, id="each level"
         ),
         pytest.param(MappingRule("s", split="."), ("a.b",), ("a", "b"), MappedBy.SPLIT, id="the text is no pattern"),
+        pytest.param(
+            MappingRule("s", flatten="__", depth=2), ("a", "b", "c", "d"), ("a", "b__c__d"), MappedBy.FLATTEN, id="flat"
+        ),
+        pytest.param(MappingRule("s", flatten="."), ("a", "b"), ("a.b",), MappedBy.FLATTEN, id="to one level"),
+        pytest.param(MappingRule("s", flatten="."), ("a", ""), ("a.",), MappedBy.FLATTEN, id="nothing is left out"),
+        pytest.param(
+            MappingRule("s", flatten="_", depth=2), ("a", "b"), ("a", "b"), MappedBy.IDENTITY, id="nothing to flatten"
+        ),
+        pytest.param(MappingRule("s", flatten="_"), (), (), MappedBy.IDENTITY, id="the root is flat"),
+        pytest.param(
+            MappingRule("s", drop=1, split=".", flatten="_", prefix=("p",)),
+            ("hive", "a.b", "c"),
+            ("p", "a_b_c"),
+            MappedBy.FLATTEN,
+            id="after the split, before the prefix",
+        ),
     ],
 )
 def test_the_steps_of_a_rule(
@@ -216,7 +232,16 @@ def test_two_renames_of_one_object_are_refused() -> None:
         Mapping(renames=(line, Rename("hms", Identifier(("a",)), Identifier(("c",)))))
 
 
-@pytest.mark.parametrize(("options", "says"), [({"split": ""}, "'split'"), ({"drop": -1}, "'drop'")])
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"split": ""}, "'split' is the empty text"),
+        ({"flatten": ""}, "'flatten' is the empty text"),
+        ({"drop": -1}, "'drop' is -1 Hint: use a whole number from 0"),
+        ({"depth": 2}, "'depth' without 'flatten'"),
+        ({"flatten": "_", "depth": 0}, "'depth' is 0 Hint: use a whole number from 1"),
+    ],
+)
 def test_a_rule_that_cannot_be_meant_is_refused(options: dict[str, object], says: str) -> None:
     with pytest.raises(MappingInvalid, match=says):
         MappingRule("hms", **options)  # type: ignore[arg-type]

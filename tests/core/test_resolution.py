@@ -70,6 +70,9 @@ def test_no_parts_are_the_root_of_the_current_catalog() -> None:
         ("s3://bucket/location/name//", "name"),
         ("s3://bucket", "bucket"),
         ("/warehouse/a b/t.lance", "t.lance"),
+        ("file:/tmp/t", "t"),
+        ("/data/t:", "t:"),
+        ("hdfs://host/data/t:/", "t:"),
         ("t", "t"),
     ],
 )
@@ -79,7 +82,7 @@ def test_a_path_is_named_by_its_last_directory_that_is_not_empty(path: str, name
     assert found.path == path
 
 
-@pytest.mark.parametrize("path", ["", "/", "//", "file:///", "s3://"])
+@pytest.mark.parametrize("path", ["", "/", "//", "file:/", "file:///", "s3://"])
 def test_a_path_without_a_directory_is_refused(path: str) -> None:
     with pytest.raises(NameRefused, match="names no directory"):
         path_identifier(path)
@@ -123,6 +126,7 @@ def test_a_target_without_namespaces_or_paths_refuses_them() -> None:
         (("foo", "t"), [("food",)], False),
         (("bar", "t"), [("bar",)], False),
         (("foo",), [("foo",)], False),
+        (["foo", "t"], [["foo"]], True),
     ],
     ids=str,
 )

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nestsync.core.errors import UnknownKind
 from nestsync.core.separators import (
     ALLOWED,
     DEFAULT_CANDIDATES,
@@ -122,6 +123,15 @@ def test_the_allow_list_binds_under_the_restricted_policy_only() -> None:
     assert refused(":", allowed=()).reason == "the restricted policy allows none only"
 
 
+def test_a_policy_that_does_not_exist_is_no_policy() -> None:
+    with pytest.raises(UnknownKind, match="no policy 'Restricted' Hint: the policies are restricted, unrestricted"):
+        check_separator("|", policy="Restricted")  # type: ignore[arg-type]
+
+
+def test_the_separator_is_called_sep() -> None:
+    check_separator(sep=":")
+
+
 def test_an_unsafe_member_of_the_allow_list_is_never_offered() -> None:
     assert refused("x", allowed=("/", ".", ";")).alternatives == (";",)
 
@@ -156,6 +166,13 @@ def test_a_refused_separator_survives_pickling() -> None:
     error = pickle.loads(pickle.dumps(refused("/")))
     assert (error.separator, error.alternatives) == ("/", (":", ";", "$"))
     assert str(error).startswith("[separator-refused] Delimiter '/'")
+
+
+def test_of_a_refusal_read_back_from_text_the_sentence_is_left() -> None:
+    error = SeparatorRefused.from_text(f"Traceback ...\n{refused('/')}\n")
+    assert isinstance(error, SeparatorRefused)
+    assert (error.separator, error.reason, error.alternatives) == ("", "", ())
+    assert error.what == refused("/").what
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,10 @@ def test_what_the_check_says_is_shown_as_it_is(tmp_path: Path) -> None:
     [
         ({"separator": None}, {":": None, ";": None, "$": None}),
         ({"separator": ":"}, {":": [0], ";": [3, "hive:it", "hive;it"], "$": [2, "hive:it", "hive$it"]}),
-        ({"separator": "/", "candidates": [":"]}, {":": [2, "hive/it", "hive:it"], "/": [0]}),
+        (
+            {"separator": "/", "candidates": [":"]},
+            {":": [2, "hive/it", "hive:it"], ";": [3, "hive/it", "hive;it"], "$": [2, "hive/it", "hive$it"], "/": [0]},
+        ),
         ({"candidates": ["."]}, {":": [0], ".": None}),
         ({"candidates": [], "separator": None}, {}),
     ],

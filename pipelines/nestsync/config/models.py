@@ -134,6 +134,11 @@ class RuleConfig(Section):
     """How many of the outermost levels are left out."""
     split: Text | None = None
     """The text on which every remaining level is split into several."""
+    flatten: Text | None = None
+    """For a target that holds fewer levels: the text that joins what is deeper than `depth` to one level. Two names
+    that come out as one are a collision."""
+    depth: int = Field(default=1, ge=1, strict=True)
+    """How many levels `flatten` leaves, those of `prefix` not counted."""
     prefix: NamedLevels = ()
     """Levels to put in front."""
 

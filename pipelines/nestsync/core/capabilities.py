@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from nestsync.core.dialects.base import Refusal, UnknownKind, depth_refusal
+from nestsync.core.dialects.base import Refusal, depth_refusal
+from nestsync.core.errors import UnknownKind
 from nestsync.core.identifiers import Levels
 
 
@@ -115,6 +116,8 @@ class Capabilities:
     path_unit: Unit = Unit.CHARACTERS
     path_joint: int = 1
     path_has_name: bool = False
+    joint: str | None = None
+    """What joins levels in its storage, and nothing escapes it: a level that holds it is several there."""
     case: Case = Case.KEPT
     normalises: bool = False
     parents: Parents = Parents.NEEDED
@@ -152,8 +155,8 @@ _ICEBERG_JAVA = (
 )
 _WORD = "[A-Za-z0-9_]"
 _HIVE_4 = r"[A-Za-z0-9_ \"%&'()*+,\-./:;<=>?\[\]|{}$^!~#@`]"
-_HIVE_4_DATABASE = NameRule(allowed=_HIVE_4.replace(":", ""), first="[^ ]", last="[^ ]", longest=128)
-_GLUE = "[\t\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+_HIVE_4_DATABASE = NameRule(allowed=_HIVE_4.replace(":", ""), first="[^ ]", last="[^ #!]", longest=128)
+_GLUE = r"[^\x00-\x08\x0a-\x1f\ufffe\uffff\ud800-\udfff]"
 _ICEBERG = NameRule(reserved=_ICEBERG_JAVA, may_be_empty=True)
 _JDBC = (*_ICEBERG_JAVA, (".", "which joins levels in storage"), ("\\", "below which nothing is listed"))
 _ICEBERG_1_11 = (*_ICEBERG_JAVA, (".", "the separator that it advertises"))
@@ -202,6 +205,7 @@ CAPABILITIES: dict[str, Capabilities] = {
             levels=(NameRule(reserved=_JDBC), NameRule(reserved=_JDBC, may_be_empty=True)),
             table=NameRule(reserved=_ICEBERG_JAVA, longest=255),
             longest_path=255,
+            joint=".",
             parents=Parents.IGNORED,
             views=True,
             half_accepted='("a.b",) is listed as ("a",), and ("q.x",) is refused as a duplicate of ("q", "x"); below a '
@@ -322,6 +326,7 @@ CAPABILITIES: dict[str, Capabilities] = {
             "Lance directory",
             levels=(NameRule(reserved=(("$", "the delimiter"),), may_be_empty=True),),
             table=_LANCE_TABLE,
+            joint="$",
             half_accepted="a$b becomes b in a; namespaces are in its manifest alone, and folders show none; a table"
             " named with %, #, ?, or beyond ASCII is listed and not described",
             evidence=Evidence.TRIED,

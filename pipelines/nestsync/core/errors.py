@@ -69,6 +69,13 @@ class NestsyncError(Exception):
         return _rebuild(kind, {"what": what, "where": "", "hint": hint, "_args": (what,)})
 
 
+class UnknownKind(NestsyncError):
+    """There is no dialect, no capabilities or no policy of this name, or it has no such option."""
+
+    code: ClassVar[str] = "unknown-kind"
+    exit_code: ClassVar[int] = 2
+
+
 def _rebuild(kind: type[NestsyncError], state: dict[str, Any]) -> NestsyncError:
     error: NestsyncError = kind.__new__(kind)
     error.args = state["_args"]
@@ -76,4 +83,4 @@ def _rebuild(kind: type[NestsyncError], state: dict[str, Any]) -> NestsyncError:
     return error
 
 
-__all__ = ["NestsyncError", "one_line"]
+__all__ = ["NestsyncError", "UnknownKind", "one_line"]

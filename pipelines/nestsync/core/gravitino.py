@@ -9,22 +9,25 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nestsync.core.dialects import NameRefused, Refusal, dialect
+from nestsync.core.dialects.base import unwritable
 from nestsync.core.identifiers import Levels
-from nestsync.core.separators import Policy, shown
+from nestsync.core.separators import Policy, demand_policy, shown
 
 
 def read_new_name(name: str, *, separator: str = ":", policy: Policy = "restricted", nested_aware: bool) -> Levels:
-    """What creating a schema called `name` means: its levels. Raises `NameRefused`.
+    """What creating a schema called `name` means: its levels. Raises `NameRefused`, and `UnknownKind` for a policy.
 
     A nested-aware request path (Iceberg's namespace API, Gravitino's own) reads hierarchy. On any other (Hive's)
     the name is flat: option 1, ``restricted``, refuses one that holds the separator, option 2, ``unrestricted``,
     takes it as it is.
     """
+    demand_policy(policy)
     logical = dialect("gravitino", separator=separator)
+    if not name:  # the empty text is the root, which nobody creates
+        raise NameRefused(Refusal(0, name, None, "is empty", "one character or more", "empty-level"), where="gravitino")
     if nested_aware:
         return logical.decode(name)
-    if not name:
-        raise NameRefused(Refusal(0, name, None, "is empty", "one character or more", "empty-level"), where="gravitino")
+    logical.demand(unwritable((name,)))
     if policy == "restricted" and separator in name:
         reason = f"holds {shown(separator)}, which is reserved for hierarchy since nested mode is on"
         refusal = Refusal(0, name, separator, reason, f"a name without {shown(separator)}", "separator-conflict")

@@ -1,7 +1,8 @@
 """Hierarchy: parents, children and scopes, decided on whole levels and never on text.
 
 ``("raw", "events")`` is no ancestor of ``("raw", "events2")``, and ``ns_1`` is no wildcard, because nothing here
-looks inside a level. Source: Gravitino's design, "Gravitino Side Behavior" and "Privileges and Authorization".
+looks inside a level. Levels may be lists too, as a row of Spark's brings them. Source: Gravitino's design, "Gravitino
+Side Behavior" and "Privileges and Authorization".
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ from nestsync.core.identifiers import Levels
 
 def ancestors(levels: Levels) -> list[Levels]:
     """Every namespace above `levels`, outermost first, without itself and without the root."""
-    return [levels[:depth] for depth in range(1, len(levels))]
+    return [tuple(levels[:depth]) for depth in range(1, len(levels))]
 
 
 def scopes(levels: Levels) -> list[Levels]:
     """`levels` and every namespace above it, nearest first: the order in which a privilege is looked for."""
-    return [levels[:depth] for depth in range(len(levels), 0, -1)]
+    return [tuple(levels[:depth]) for depth in range(len(levels), 0, -1)]
 
 
 def within(levels: Levels, ancestor: Levels) -> bool:
     """Whether `levels` is `ancestor` itself or lies below it."""
-    return levels[: len(ancestor)] == ancestor
+    return tuple(levels[: len(ancestor)]) == tuple(ancestor)
 
 
 def children(parent: Levels, namespaces: Iterable[Levels]) -> list[Levels]:
@@ -33,12 +34,12 @@ def children(parent: Levels, namespaces: Iterable[Levels]) -> list[Levels]:
     Only what is listed is found: close the parents first where some are implied.
     """
     depth = len(parent) + 1
-    return sorted({levels for levels in namespaces if len(levels) == depth and within(levels, parent)})
+    return sorted({tuple(levels) for levels in namespaces if len(levels) == depth and within(levels, parent)})
 
 
 def subtree(ancestor: Levels, namespaces: Iterable[Levels]) -> list[Levels]:
     """`ancestor` and everything below it among `namespaces`, parents first."""
-    return sorted({levels for levels in namespaces if within(levels, ancestor)})
+    return sorted({tuple(levels) for levels in namespaces if within(levels, ancestor)})
 
 
 def close_parents(namespaces: Iterable[Levels]) -> list[Levels]:
@@ -61,7 +62,7 @@ def tree(namespaces: Iterable[Levels], root: Levels = ()) -> list[Node]:
 
     A flat list, so that no depth is too deep: a node's place is told by the length of its levels.
     """
-    listed = {levels for levels in namespaces if levels != root and within(levels, root)}
+    listed = {tuple(levels) for levels in namespaces if within(levels, root)}
     below: dict[Levels, int] = {}
     for levels in listed:
         for above in ancestors(levels):

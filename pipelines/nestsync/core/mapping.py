@@ -1,7 +1,7 @@
 """The mapping: the rules that give each source identifier its target identifier.
 
 Order, per the design: a rule's patterns select on source levels, renames from the mapping file are final,
-then levels are dropped, split on a text, and prefixed. The first rule that selects an object decides.
+then levels are dropped, split on a text, flattened and prefixed. The first rule that selects an object decides.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class MappedBy(StrEnum):
     DROP = "drop"
     PREFIX = "prefix"
     SPLIT = "split"
+    FLATTEN = "flatten"
     RENAME = "rename"
     EXCLUDED = "excluded"
 
@@ -46,7 +47,7 @@ class MappingRule:
 
     `include` empty selects everything; `exclude` takes away from it. An object that no rule of its source
     selects is excluded, and says so; a source without any rule is mapped to itself.
-    Raises `MappingInvalid` for an empty `split` and a negative `drop`.
+    Raises `MappingInvalid` for an empty `split` or `flatten`, a negative `drop` and a `depth` that is below 1 or alone.
     """
 
     source: str
@@ -57,14 +58,20 @@ class MappingRule:
     split: str | None = None
     """Any non-empty text; every remaining level is split on it. Empty segments stay, and are findings."""
     prefix: Levels = ()
+    flatten: str | None = None
+    """Any non-empty text: levels deeper than `depth` become one with the level there, joined by it."""
+    depth: int = 1
+    """How many levels `flatten` leaves, those of `prefix` not counted."""
 
     def __post_init__(self) -> None:
-        if self.split == "":
-            raise MappingInvalid(
-                "'split' is the empty text", where=self.source, hint="leave it out, or name the text to split on"
-            )
-        if self.drop < 0:
-            raise MappingInvalid(f"'drop' is {self.drop}", where=self.source, hint="use a whole number from 0")
+        for key, text in (("split", self.split), ("flatten", self.flatten)):
+            if text == "":
+                raise MappingInvalid(f"{key!r} is the empty text", where=self.source, hint="leave it out, or name one")
+        for key, number, least in (("drop", self.drop, 0), ("depth", self.depth, 1)):
+            if number < least:
+                raise MappingInvalid(f"{key!r} is {number}", where=self.source, hint=f"use a whole number from {least}")
+        if self.flatten is None and self.depth != 1:
+            raise MappingInvalid("'depth' without 'flatten'", where=self.source, hint="name the text to join with")
 
     def selects(self, levels: Levels) -> bool:
         """Whether this rule is about the objects of its source in the namespace `levels`."""
@@ -87,11 +94,14 @@ class MappingRule:
         return len(self.prefix) > self.drop
 
     def apply(self, levels: Levels) -> tuple[Levels, MappedBy]:
-        """`levels` dropped, split and prefixed, and which of these decided: split, else prefix, else drop."""
+        """`levels` dropped, split, flattened and prefixed, and what decided: flatten, else split, prefix or drop."""
         kept = levels[self.drop :]
         segments = kept if self.split is None else tuple(part for level in kept for part in level.split(self.split))
         decided = MappedBy.IDENTITY
-        if len(segments) != len(kept):
+        if self.flatten is not None and len(segments) > self.depth:
+            above, deep = segments[: self.depth - 1], segments[self.depth - 1 :]
+            segments, decided = (*above, self.flatten.join(deep)), MappedBy.FLATTEN
+        elif len(segments) != len(kept):
             decided = MappedBy.SPLIT
         elif self.prefix:
             decided = MappedBy.PREFIX

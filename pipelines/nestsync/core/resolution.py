@@ -13,9 +13,11 @@ from typing import ClassVar
 
 from nestsync.core.dialects.base import NameRefused, Refusal
 from nestsync.core.errors import NestsyncError
+from nestsync.core.hierarchy import within
 from nestsync.core.identifiers import Levels
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_NO_DIRECTORY = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:/)?/*")
 
 
 class NotAPath(NestsyncError):
@@ -86,9 +88,9 @@ def path_identifier(path: str, *, catalog: str | None = None) -> Resolved:
 
     Raises `NameRefused` where there is no such directory.
     """
-    name = next((part for part in reversed(path.split("/")) if part), "")
-    if not name or name.endswith(":"):
+    if _NO_DIRECTORY.fullmatch(path):
         raise NameRefused(Refusal(None, path, None, "names no directory", "scheme://bucket/name"), where="resolution")
+    name = next(part for part in reversed(path.split("/")) if part)
     return Resolved(catalog, (path,), name, is_path=True)
 
 
@@ -104,7 +106,7 @@ def demand_support(identifier: Resolved, *, namespaces: bool = True, paths: bool
 
 def ambiguity(parts: Levels, *, catalogs: Collection[str], namespaces: Iterable[Levels]) -> str | None:
     """A warning where the first part is a catalog and, in the current one, a namespace too: the catalog wins."""
-    if len(parts) < 2 or parts[0] not in catalogs or not any(levels[:1] == parts[:1] for levels in namespaces):
+    if len(parts) < 2 or parts[0] not in catalogs or not any(within(levels, parts[:1]) for levels in namespaces):
         return None
     return f"{parts[0]!r} is a catalog and a namespace: the catalog is meant, and the namespace is hidden by it"
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
-from nestsync.core.errors import NestsyncError
+from nestsync.core.errors import NestsyncError, UnknownKind
+from nestsync.core.identifiers import lone_surrogate
 
 Policy = Literal["restricted", "unrestricted"]
 """Gravitino's option 1, an allow-list, and option 2, safety checks only."""
@@ -51,6 +52,10 @@ class SeparatorRefused(NestsyncError):
 
     code: ClassVar[str] = "separator-refused"
     exit_code: ClassVar[int] = 2
+    # Of an error that was read back from its text form, only the sentence is left.
+    separator: str = ""
+    reason: str = ""
+    alternatives: tuple[str, ...] = ()
 
     def __init__(self, separator: str, reason: str, alternatives: tuple[str, ...] = ()) -> None:
         super().__init__(f"Delimiter {shown(separator)} is not allowed because {reason}. {_advice(alternatives)}")
@@ -60,24 +65,50 @@ class SeparatorRefused(NestsyncError):
 
 
 def check_separator(
-    separator: str,
+    sep: str,
     *,
     policy: Policy = "restricted",
     allowed: Iterable[str] = ALLOWED,
     taken: Iterable[str] = (),
 ) -> None:
-    """Accept `separator`, or raise `SeparatorRefused` with the reason and the alternatives that are free.
+    """Accept the separator `sep`, or raise `SeparatorRefused` with the reason and the alternatives that are free.
 
     `allowed` binds under ``restricted`` only; the safety checks bind always, on members of `allowed` too. `taken`
-    holds the level texts in use: an alternative that one of them holds is not offered.
+    holds the level texts in use: an alternative that one of them holds is not offered. Raises `UnknownKind` for a
+    policy that does not exist.
     """
     allow_list = tuple(allowed)
-    reason = safety_reason(separator)
-    if reason is None and policy == "restricted" and separator not in allow_list:
-        reason = f"the restricted policy allows {_listed(allow_list, 'and')} only"
+    reason = refusal_reason(sep, policy, allow_list)
     if reason is not None:
-        pool = allow_list if policy == "restricted" else (*allow_list, *DEFAULT_CANDIDATES)
-        raise SeparatorRefused(separator, reason, free_separators(pool, taken)[:3])
+        raise SeparatorRefused(sep, reason, free_separators(alternatives(policy, allow_list), taken)[:3])
+
+
+def refusal_reason(separator: str, policy: Policy, allowed: tuple[str, ...]) -> str | None:
+    """Why `separator` is refused, as the end of "because ..."; None when it is not. Raises `UnknownKind`."""
+    demand_policy(policy)
+    reason = safety_reason(separator)
+    if reason is None and policy == "restricted" and separator not in allowed:
+        return f"the restricted policy allows {_listed(allowed, 'and')} only"
+    return reason
+
+
+def alternatives(policy: Policy, allowed: tuple[str, ...]) -> tuple[str, ...]:
+    """What a refusal may offer, in this order, where it is free."""
+    return allowed if policy == "restricted" else (*allowed, *DEFAULT_CANDIDATES)
+
+
+def demand_policy(policy: str) -> None:
+    """Accept the name of a policy. Raises `UnknownKind`: a misspelt one must not lift the allow-list in silence."""
+    if policy not in get_args(Policy):
+        raise UnknownKind(f"there is no policy {policy!r}", hint=f"the policies are {', '.join(get_args(Policy))}")
+
+
+def demand_text(separator: str, alternatives: tuple[str, ...]) -> None:
+    """Accept any `separator` that a text can hold, however long. Raises `SeparatorRefused`, offering `alternatives`."""
+    if not separator:
+        raise SeparatorRefused(separator, "it is empty", alternatives)
+    if lone_surrogate(separator) is not None:
+        raise SeparatorRefused(separator, "it holds a lone surrogate, which no UTF-8 text can carry", alternatives)
 
 
 def safety_reason(separator: str) -> str | None:
@@ -157,8 +188,12 @@ __all__ = [
     "REFUSED",
     "Policy",
     "SeparatorRefused",
+    "alternatives",
     "check_separator",
+    "demand_policy",
+    "demand_text",
     "free_separators",
+    "refusal_reason",
     "safety_reason",
     "shown",
     "typed_separator",

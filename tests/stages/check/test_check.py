@@ -104,7 +104,7 @@ def _mapping(subjects: list[Subject]) -> Mapping:
     return Mapping(
         rules=(
             MappingRule("hms", include=(("hive", "*"),), exclude=(("hive", "?b*"),), drop=1, split="__"),
-            MappingRule("hms", exclude=(("a", "**"), ("*", "b")), prefix=("p",)),
+            MappingRule("hms", exclude=(("a", "**"), ("*", "b")), prefix=("p",), flatten="_", depth=2),
         ),
         renames=renames,
         merge=frozenset({("a",), ("Sales",)}),

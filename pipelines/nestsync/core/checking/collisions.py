@@ -75,11 +75,9 @@ class _Keys:
 
 
 def target_text(levels: Levels, name: str | None, context: CheckContext) -> str:
-    """What the target writes for a namespace, or the table `name` in it, once the configured hierarchy was read."""
-    separator = context.separator
-    # Nothing can be escaped where levels are joined by the separator: what holds it is read as several.
-    if separator:
-        levels = tuple(part for level in levels for part in level.split(separator))
+    """What the target writes for a namespace, or the table `name` in it, once it was read as its users read it."""
+    for joint in context.unescaped:
+        levels = tuple(part for level in levels for part in level.split(joint))
     if context.target is None:
         return json_text([json_text(levels), name or ""])
     dialect = context.target.dialect.open()

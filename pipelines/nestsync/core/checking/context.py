@@ -13,7 +13,15 @@ from nestsync.core.findings import RULES, Severity
 from nestsync.core.identifiers import Identifier, Levels
 from nestsync.core.mapping import Mapping
 from nestsync.core.matrix import DEFAULT_PATH
-from nestsync.core.separators import ALLOWED, DEFAULT_CANDIDATES, Policy, SeparatorRefused, safety_reason
+from nestsync.core.separators import (
+    ALLOWED,
+    DEFAULT_CANDIDATES,
+    Policy,
+    SeparatorRefused,
+    alternatives,
+    refusal_reason,
+    safety_reason,
+)
 
 _CATALOG_FIRST = ("flink", "hive", "lance-hive")
 """Dialects whose first level is the catalog, by whatever name the engine knows the target."""
@@ -149,6 +157,15 @@ class CheckContext:
         return self.capabilities is not None and self.capabilities.normalises
 
     @property
+    def unescaped(self) -> tuple[str, ...]:
+        """Texts that join levels where nothing can escape them: a level of the target that holds one is several.
+
+        The configured separator, and what the target's storage joins with.
+        """
+        storage = None if self.capabilities is None else self.capabilities.joint
+        return tuple(dict.fromkeys(text for text in (self.separator, storage) if text))
+
+    @property
     def catalogs_first(self) -> tuple[str, ...]:
         """The catalogs for which an engine takes the first level of a name of the target: Spark, resolution rule 1."""
         if self.target is None or "spark" not in self.engines:
@@ -161,9 +178,15 @@ class CheckContext:
         return max(own, self.severities.get(rule, own), key=_ORDER.index)
 
     def ranked(self) -> tuple[str, ...]:
-        """The separators to rank: the configured one first, then the candidates, each once."""
-        own = () if self.separator is None else (self.separator,)
-        return tuple(dict.fromkeys((*own, *self.candidates)))
+        """The separators to rank, each once: the configured one first, then the candidates.
+
+        Where the configured one is refused, also what may be offered in its place, which must be known to be free.
+        """
+        if self.separator is None:
+            return tuple(dict.fromkeys(self.candidates))
+        refused = refusal_reason(self.separator, self.policy, self.allowed) is not None
+        instead = alternatives(self.policy, self.allowed) if refused else ()
+        return tuple(dict.fromkeys((self.separator, *self.candidates, *instead)))
 
     def readers(self) -> tuple[Reader, ...]:
         """The engines that read the target, each once and without the target's own dialect."""

@@ -93,7 +93,7 @@ def _nothing_hit(source: str, levels: Levels, target: Levels, name: str | None, 
 def _characters(context: CheckContext) -> str:
     """The plain characters that no separator in use holds: a separator may be several of them in a row."""
     uses = [*context.sources.values(), *([] if context.target is None else [context.target.dialect])]
-    separators = {context.separator or "", *(use.separator or "" for use in uses)}
+    separators = {*context.unescaped, *(use.separator or "" for use in uses)}
     return "".join(character for character in PLAIN if not any(character in text for text in separators))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nestsync.core.checking.context import CheckContext
 from nestsync.core.checking.rules import Subject
 from nestsync.core.identifiers import Levels
-from nestsync.core.separators import SeparatorRefused, check_separator
+from nestsync.core.separators import SeparatorRefused, check_separator, refusal_reason
 
 EXAMPLES = 5
 
@@ -44,7 +44,7 @@ def rank(counts: dict[str, int], examples: dict[str, tuple[Example, ...]], conte
     `counts` and `examples` tell the conflicts of each candidate. Suggested is the best that is allowed and free:
     held by no source, and by no level that the mapping brings in.
     """
-    verdicts = {separator: _verdict(separator, counts, context) for separator in context.ranked()}
+    verdicts = {each: refusal_reason(each, context.policy, context.allowed) for each in context.ranked()}
     order = sorted(context.ranked(), key=lambda separator: (verdicts[separator] is not None, counts.get(separator, 0)))
     brought = _brought_in(context)
     free = [
@@ -83,14 +83,6 @@ def refusal(counts: dict[str, int], context: CheckContext) -> SeparatorRefused |
         check_separator(context.separator, policy=context.policy, allowed=context.allowed, taken=taken)
     except SeparatorRefused as refused:
         return refused
-    return None
-
-
-def _verdict(separator: str, counts: dict[str, int], context: CheckContext) -> str | None:
-    try:
-        check_separator(separator, policy=context.policy, allowed=context.allowed)
-    except SeparatorRefused as refused:
-        return refused.reason
     return None
 
 

@@ -7,12 +7,13 @@ dialect refuses what would come back as another name.
 from __future__ import annotations
 
 from nestsync.core.dialects.backticks import Flink, Spark
-from nestsync.core.dialects.base import Dialect, NameRefused, Refusal, UnknownKind
+from nestsync.core.dialects.base import Dialect, NameRefused, Refusal
 from nestsync.core.dialects.gravitino import Gravitino, GravitinoPhysical, GravitinoShipped
 from nestsync.core.dialects.hive import Hive
 from nestsync.core.dialects.iceberg_rest import IcebergRest, IcebergRestQuery
 from nestsync.core.dialects.joined import Jdbc, Lance, LanceHive
 from nestsync.core.dialects.trino import Trino
+from nestsync.core.errors import UnknownKind
 
 DIALECTS: dict[str, type[Dialect]] = {
     kind.name: kind
@@ -47,11 +48,13 @@ def dialect(name: str, **options: str) -> Dialect:
     kind = DIALECTS.get(name)
     if kind is None:
         raise UnknownKind(f"there is no dialect {name!r}", hint=f"the dialects are {', '.join(DIALECTS)}")
-    options = {_OTHER_WORDS.get(option, option): value for option, value in options.items()}
-    unknown = sorted(set(options) - set(getattr(kind, "__dataclass_fields__", ())))
+    chosen = {_OTHER_WORDS.get(option, option): value for option, value in options.items()}
+    unknown = sorted(set(chosen) - set(getattr(kind, "__dataclass_fields__", ())))
     if unknown:
         raise UnknownKind(f"the dialect {name} has no option {unknown[0]!r}", where=name)
-    return kind(**options)
+    if len(chosen) < len(options):
+        raise UnknownKind(f"the dialect {name} is given one option by two words", where=name)
+    return kind(**chosen)
 
 
 __all__ = ["DIALECTS", "Dialect", "NameRefused", "Refusal", "UnknownKind", "dialect"]

@@ -50,13 +50,6 @@ class NameRefused(NestsyncError):
         return kept if isinstance(kept, Refusal) else Refusal(None, None, None, self.what, self.hint)
 
 
-class UnknownKind(NestsyncError):
-    """There is no dialect, or no capabilities, of this name, or it has no such option."""
-
-    code: ClassVar[str] = "unknown-kind"
-    exit_code: ClassVar[int] = 2
-
-
 class Dialect(ABC):
     """How one system or engine writes an identifier as text.
 
@@ -88,9 +81,11 @@ class Dialect(ABC):
         """Why the system would take `levels` for other levels, if it would."""
 
     def refusal(self, levels: Levels) -> Refusal | None:
-        """Why `encode` refuses `levels`; None when it does not."""
+        """Why `encode` refuses `levels`; None when it does not. Raises `TypeError` for a text, which is no levels."""
+        if isinstance(levels, str):
+            raise TypeError(f"{levels!r} is one text; levels are a tuple of texts")
         levels = tuple(levels)  # a row of Spark's brings a list, which is equal to no tuple
-        return _unwritable(levels) or self.rejected(levels) or self.lost(levels)
+        return unwritable(levels) or self.rejected(levels) or self.lost(levels)
 
     def encode(self, levels: Levels) -> str:
         """`levels` as text that `decode` turns back into exactly them. Raises `NameRefused`."""
@@ -119,7 +114,7 @@ class Dialect(ABC):
         """Why `encode_table` refuses the table `name` in `levels`; None when it does not."""
         if not name:
             return Refusal(len(levels), name, None, "is empty", "a name of one character or more", "empty-level")
-        return _unwritable((*levels, name)) or self._namespace_refusal(levels) or self.lost_table(levels, name)
+        return unwritable((*levels, name)) or self._namespace_refusal(levels) or self.lost_table(levels, name)
 
     def _namespace_refusal(self, levels: Levels) -> Refusal | None:
         return self.refusal(levels)
@@ -145,7 +140,8 @@ class Dialect(ABC):
         return NameRefused(Refusal(None, text, character, reason, accepted), where=self.name)
 
 
-def _unwritable(parts: Levels) -> Refusal | None:
+def unwritable(parts: Levels) -> Refusal | None:
+    """The refusal of the first part with a lone surrogate, if there is one."""
     for index, part in enumerate(parts):
         at = lone_surrogate(part)
         if at is not None:
@@ -175,7 +171,8 @@ def runs_together(levels: Levels, separator: str) -> Refusal | None:
     back = separator.join(levels).split(separator)
     for index, (level, other) in enumerate(zip(levels, back, strict=False)):
         if level != other:
-            return Refusal(index, level, separator, "runs into the separator after it", "a separator of one character")
+            reason = "runs into the separator after it"
+            return Refusal(index, level, level[-1], reason, "a separator of one character")
     return None
 
 

@@ -6,9 +6,24 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nestsync.core.dialects import percent
-from nestsync.core.dialects.base import Dialect, NameRefused, Refusal, empty_level, holds, runs_together
+from nestsync.core.dialects.base import (
+    Dialect,
+    NameRefused,
+    Refusal,
+    empty_level,
+    holds,
+    runs_together,
+    unwritable,
+)
 from nestsync.core.identifiers import Levels
-from nestsync.core.separators import GRAVITINO_STORAGE, SeparatorRefused, check_separator, shown
+from nestsync.core.separators import (
+    ALLOWED,
+    GRAVITINO_STORAGE,
+    SeparatorRefused,
+    check_separator,
+    demand_text,
+    shown,
+)
 
 
 class _Gravitino(Dialect):
@@ -72,8 +87,16 @@ class Gravitino(_PlainTable):
         return self._split(text, self.separator)
 
     def qualify(self, metalake: str, catalog: str, levels: Levels, name: str | None = None) -> str:
-        """The full name, ``metalake.catalog.A:B`` or ``metalake.catalog.A:B.t``. Raises `NameRefused`."""
+        """The full name, ``metalake.catalog.A:B`` or ``metalake.catalog.A:B.t``. Raises `NameRefused`.
+
+        The root has none: what it would be called is the catalog.
+        """
+        if not levels and name is None:
+            raise NameRefused(
+                Refusal(None, None, None, "is the root, which has no full name", "one level or more"), where=self.name
+            )
         for part in (metalake, catalog):
+            self.demand(unwritable((part,)))
             if not part or "." in part:
                 reason = "is empty" if not part else "holds '.', which parts the names"
                 raise NameRefused(
@@ -135,10 +158,11 @@ class GravitinoShipped(_PlainTable):
     )
 
     def __post_init__(self) -> None:
+        demand_text(self.separator, ALLOWED)
         if not self.separator.strip():
-            raise SeparatorRefused(self.separator, "it is blank", (":", ";", "$"))
+            raise SeparatorRefused(self.separator, "it is blank", ALLOWED)
         if "." in self.separator or GRAVITINO_STORAGE in self.separator:
-            raise SeparatorRefused(self.separator, "the server's storage reserves '.' and U+0001", (":", ";", "$"))
+            raise SeparatorRefused(self.separator, "the server's storage reserves '.' and U+0001", ALLOWED)
 
     def lost(self, levels: Levels) -> Refusal | None:
         return (

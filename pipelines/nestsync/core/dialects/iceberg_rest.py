@@ -12,10 +12,11 @@ from typing import ClassVar, NoReturn
 from nestsync.core.dialects import percent
 from nestsync.core.dialects.base import Dialect, NameRefused, Refusal, holds, reads_as_root, runs_together
 from nestsync.core.identifiers import Levels
-from nestsync.core.separators import ICEBERG_REST_DEFAULT, SeparatorRefused
+from nestsync.core.separators import ICEBERG_REST_DEFAULT, SeparatorRefused, demand_text
 
 _TABLES = "/tables/"
 _ENDS_A_SEGMENT = "/?#"
+_ENDS_A_VALUE = "&#"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +25,10 @@ class _IcebergRest(Dialect):
     """The decoded character: ``.`` where the server advertises ``%2E``."""
 
     def __post_init__(self) -> None:
-        if not self.separator:
-            raise SeparatorRefused(self.separator, "it is empty", (ICEBERG_REST_DEFAULT,))
+        demand_text(self.separator, (ICEBERG_REST_DEFAULT,))
+        if ICEBERG_REST_DEFAULT in self.separator != ICEBERG_REST_DEFAULT:
+            reason = "every server splits on the U+001F in it"
+            raise SeparatorRefused(self.separator, reason, (ICEBERG_REST_DEFAULT,))
 
     def lost(self, levels: Levels) -> Refusal | None:
         return (
@@ -34,6 +37,13 @@ class _IcebergRest(Dialect):
             or holds(levels, ICEBERG_REST_DEFAULT, "which every server reads as a separator")
             or runs_together(levels, self.separator)
         )
+
+    def _demand_none(self, text: str, ends: str, what: str) -> None:
+        """Raise `NameRefused` where a character of `ends` stands in `text` as it is, so that it is not one `what`."""
+        for character in ends:
+            if character in text:
+                accepted = f"a text without {' '.join(ends)}"
+                raise self.unreadable(text, f"is not one {what}: {character!r} ends it", accepted, character=character)
 
     def _undo(self, text: str) -> str:
         try:
@@ -57,9 +67,7 @@ class IcebergRest(_IcebergRest):
         return percent.encode_bytes(self.separator).join(map(percent.encode, levels))
 
     def read(self, text: str) -> Levels:
-        for character in _ENDS_A_SEGMENT:
-            if character in text:
-                raise self.unreadable(text, f"is not one path segment: {character!r} ends it", "a text without / ? #")
+        self._demand_none(text, _ENDS_A_SEGMENT, "path segment")
         if not text:
             return ()
         default = percent.encode_bytes(ICEBERG_REST_DEFAULT)
@@ -93,6 +101,7 @@ class IcebergRestQuery(_IcebergRest):
         return percent.encode(self.separator.join(levels))
 
     def read(self, text: str) -> Levels:
+        self._demand_none(text, _ENDS_A_VALUE, "parameter's value")
         value = self._undo(text.replace("+", "%20"))
         joint = ICEBERG_REST_DEFAULT if ICEBERG_REST_DEFAULT in value else self.separator
         return tuple(value.split(joint)) if value else ()

@@ -16,7 +16,7 @@ from nestsync.core.dialects.base import (
     runs_together,
 )
 from nestsync.core.identifiers import Levels
-from nestsync.core.separators import SeparatorRefused
+from nestsync.core.separators import demand_text
 
 
 class Joined(Dialect):
@@ -67,8 +67,7 @@ class Lance(Joined):
     refuses: ClassVar[str] = 'a level or name with the separator; `("",)` and `("", "")`'
 
     def __post_init__(self) -> None:
-        if not self.separator:
-            raise SeparatorRefused(self.separator, "it is empty", ("$", "."))
+        demand_text(self.separator, ("$", "."))
 
     @property
     def joint(self) -> str:

@@ -180,11 +180,10 @@ def _characters() -> Column:
 
 
 def target_text(context: CheckContext, levels: Column, name: Column) -> Column:
-    """What the target writes, read through the configured hierarchy first."""
-    separator = context.separator
-    if separator:
-        holds = F.array_join(levels, "").contains(separator)
-        levels = F.when(holds, split_each(levels, separator)).otherwise(levels)
+    """What the target writes, once it was read as its users read it."""
+    for joint in context.unescaped:
+        holds = F.array_join(levels, "").contains(joint)
+        levels = F.when(holds, split_each(levels, joint)).otherwise(levels)
     if context.target is None:
         return F.to_json(F.array(F.to_json(levels), name))
     own = native(context.target.dialect.open())

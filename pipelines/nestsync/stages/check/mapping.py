@@ -108,6 +108,12 @@ def _apply(rule: MappingRule) -> tuple[Column, Column]:
         word = F.lit(str(MappedBy.PREFIX))
     if rule.split is not None:
         word = F.when(F.size(segments) != F.size(kept), F.lit(str(MappedBy.SPLIT))).otherwise(word)
+    if rule.flatten is not None:
+        too_deep = F.size(segments) > rule.depth
+        deep = F.array_join(F.slice(segments, rule.depth, F.size(segments)), rule.flatten)
+        flat = F.concat(F.slice(segments, 1, rule.depth - 1), F.array(deep))
+        word = F.when(too_deep, F.lit(str(MappedBy.FLATTEN))).otherwise(word)
+        segments = F.when(too_deep, flat).otherwise(segments)
     target = F.concat(F.array(*map(F.lit, rule.prefix)), segments) if rule.prefix else segments
     return target, word
 
