@@ -15,6 +15,7 @@ from nestsync.core.findings import Severity
 from nestsync.errors import ConfigurationError
 from nestsync.reports.text import subject_text
 from nestsync.runner.context import RunContext
+from nestsync.runner.progress import reading
 from nestsync.schemas import TARGET_FIELDS
 from nestsync.session import our_errors
 from nestsync.stages.check import adjusted, check, map_sources
@@ -35,7 +36,7 @@ def inventory(context: RunContext, sources: Sequence[str] | None = None) -> dict
     catalogs = context.catalogs(sources)
     separators = {catalog.name: _advertised(catalog) for catalog in catalogs}
     frame = context.keep("objects", read_catalogs(context.spark, catalogs))
-    with our_errors():
+    with our_errors(), reading(context.spark):
         counts = counts_by_source(frame)
     read = sum(number for kinds in counts.values() for kind, number in kinds.items() if kind in KINDS)
     frame = context.frames["objects"] = frame.coalesce(1 + read // ROWS_PER_PARTITION)
