@@ -62,6 +62,7 @@ def document(digest: Digest) -> dict[str, Any]:
                 "unexpected": result.unexpected,
                 "examples": list(result.examples),
                 "mostly": result.mostly,
+                "departures": list(result.departures),
                 "reason": result.reason,
             }
             for result in digest.expectations
