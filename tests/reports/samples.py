@@ -236,6 +236,7 @@ def finished() -> Digest:
             None,
             row.claimants,
             None if row.state == "unchanged" else STARTED,
+            None if row.state == "unchanged" else Actor("ann", "host-1"),
         )
         for row in tree
         if row.state != "existing"

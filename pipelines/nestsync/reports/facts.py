@@ -200,6 +200,8 @@ class ActionRow:
     claimants: tuple[Subject, ...]
     at: datetime | None = None
     """When the ledger says so, in UTC; None where nothing was sent."""
+    by: Actor | None = None
+    """Who sent it; None where nothing was sent, or nobody kept who did."""
 
 
 @dataclass(frozen=True, slots=True)
