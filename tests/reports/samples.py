@@ -157,6 +157,7 @@ def blocked() -> Digest:
         ),
         findings=Capped(rows, len(rows), "findings.csv"),
         cases=cases(rows),
+        separator=":",
         separators=(
             SeparatorRow(";", 0, (), True, None, True),
             SeparatorRow("$", 1, (Subject("hms_main", ("hive", "a$b")),), True, None, False),

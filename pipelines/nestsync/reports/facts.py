@@ -106,6 +106,8 @@ class ReportFacts:
     tables: DataFrame | None = None
     findings: DataFrame | None = None
     separators: DataFrame | None = None
+    separator: str | None = None
+    """The configured one."""
     actions: DataFrame | None = None
     ledger: DataFrame | None = None
     differences: DataFrame | None = None
@@ -245,6 +247,8 @@ class Digest:
     action_counts: Mapping[tuple[str, str], int]
     """How many actions by (kind, outcome)."""
     tree: Capped[TreeRow] | None
+    separator: str | None = None
+    """The configured one."""
     actors: tuple[Actor, ...] = ()
     configuration_changed: bool | None = None
     """Whether it says something else than it did for the run; None where nobody knows."""

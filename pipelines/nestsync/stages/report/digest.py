@@ -67,6 +67,7 @@ def digest_of(facts: ReportFacts, frames: Frames, catalogs: tuple[CatalogRow, ..
         findings=findings,
         cases=cases,
         separators=_separators(facts.separators),
+        separator=facts.separator,
         actions=actions,
         action_counts=counts,
         tree=tree.result(),
