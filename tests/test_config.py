@@ -747,12 +747,12 @@ def test_thresholds_and_severities_are_read_and_the_rest_is_as_declared(tmp_path
         report:
           expectations:
             namespaces-steady: {severity: blocking, max_fall: 0, max_rise: null, min_change: 3}
-            tables-readable: {mostly: 0.99}
+            tables-readable: {mostly: 0.99, reason: some are broken}
             parents-planned: {severity: warning, reason: the parents are made by hand}
         """
     found = load(write(tmp_path, MINIMAL + dedent(said))).report.expected()
     assert found["namespaces-steady"] == Settings(Severity.BLOCKING, max_fall=0, max_rise=None, min_change=3)
-    assert found["tables-readable"] == Settings(Severity.WARNING, mostly=0.99)
+    assert found["tables-readable"] == Settings(Severity.WARNING, mostly=0.99, reason="some are broken")
     assert found["parents-planned"] == Settings(Severity.WARNING, reason="the parents are made by hand")
     assert {name: found[name] for name in found if name not in said} == {
         name: settings for name, settings in defaults().items() if name not in said
@@ -832,8 +832,8 @@ def test_thresholds_and_severities_are_read_and_the_rest_is_as_declared(tmp_path
             id="lowered-without-a-reason",
         ),
         pytest.param(
-            "tables-steady: {severity: blocking, reason: why}",
-            "tables-steady.reason: nothing is lowered: tables-steady is warning by default",
+            "tables-steady: {severity: warning, max_fall: 0.2, reason: why}",
+            "tables-steady.reason: it is a reason for nothing: tables-steady is held as it is by default",
             id="a-reason-for-nothing",
         ),
     ],

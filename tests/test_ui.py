@@ -79,7 +79,13 @@ def test_a_log_hears_of_progress_now_and_then(monkeypatch: pytest.MonkeyPatch) -
     ui.stage_started("inventory")
     ui.progress(3, 1000, "tables")
     ui.progress(7, None)
-    assert log.getvalue().splitlines() == ["inventory: started", "inventory: 3 of 1,000 tables", "inventory: 7"]
+    ui.progress(0, None, "comparing a with b")
+    assert log.getvalue().splitlines() == [
+        "inventory: started",
+        "inventory: 3 of 1,000 tables",
+        "inventory: 7",
+        "inventory: comparing a with b",
+    ]
 
 
 def test_off_a_terminal_the_ui_is_plain_and_machines_leave_standard_output_alone(

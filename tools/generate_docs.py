@@ -158,9 +158,11 @@ write.
 `report.expectations.<name>` in the configuration sets what a name takes below; what it does not say is as declared
 here. A parameter that an expectation does not take is refused.
 
-- `severity`: any can be raised. To lower one, say why with `reason`, which the report shows. Those that take no
-  `reason` stand for what the run itself stops at, whatever its report says: they cannot be lowered. What they stand
-  for can be accepted object by object, with `lowered`; a finding that was lowered there is as expected here.
+- `severity`: any can be raised. To lower one, say why with `reason`. Those that take no `reason` stand for what the
+  run itself stops at, whatever its report says: they cannot be lowered. What they stand for can be accepted object by
+  object, with `lowered`; a finding that was lowered there is as expected here.
+- `reason`: why it is held otherwise than by default; it can be given for a threshold, too. Page, Data Docs and JSON
+  tell of each expectation what it is held to otherwise than by default, met or not, with the reason.
 - `mostly`: the least part of the rows that has to be as expected (0.95: one in twenty may not be).
 - `max_fall`, `max_rise`: by which part of its last count the count of a source may fall or rise; a change by exactly
   that part is as expected, and null sets no limit. The last count is that of the latest earlier run that read the
@@ -171,7 +173,7 @@ here. A parameter that an expectation does not take is refused.
 report:
   expectations:
     namespaces-steady: { severity: blocking, max_fall: 0.05, min_change: 3 }
-    tables-readable: { mostly: 0.99 }
+    tables-readable: { mostly: 0.99, reason: the archive has had broken tables since 2019 }
     parents-planned: { severity: warning, reason: the platform team makes parents by hand }
 ```
 """

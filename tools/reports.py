@@ -24,8 +24,9 @@ other programs read is in [For machines](machines.md), what the run is held to i
 | the auditor | who made what, when, from which source | the head of the page, *Plan and outcome*, `actions.csv` |
 
 *Who* is the user and the host of each process that took the run through its stages, as `nestsync history` and the Delta
-table `runs` have it, too. Where the configuration file or the mapping file has changed since the run, a report that is
-written later says so: it is of the file as it is now.
+table `runs` have it, too; of each write, those of the process that sent it, as the Delta table `ledger` has it. Where
+the configuration file or the mapping file has changed since the run, a report that is written later says so: it is of
+the file as it is now.
 """
 BOUNDS = f"""\
 ## How much the page shows

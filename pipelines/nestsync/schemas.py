@@ -137,6 +137,8 @@ LEDGER_FIELDS = (
     _field("properties", PROPERTIES, "the properties that the request carried", nullable=False),
     _field("detail", StringType(), "the error, or why it was skipped"),
     _field("at", TimestampType(), "when, in UTC", nullable=False),
+    _field("user", StringType(), "who ran the process that wrote the entry; null where an older version did"),
+    _field("host", StringType(), "where that process ran; null where an older version wrote the entry"),
 )
 
 DIFFERENCE_FIELDS = (

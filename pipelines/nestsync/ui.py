@@ -102,8 +102,7 @@ class PlainUi:
             if now - self._last_line < SECONDS_BETWEEN_LINES:
                 return
             self._last_line = now
-            amount = f"{done:,}" if total is None else f"{done:,} of {total:,}"
-            write_line(self._log, f"{self._stage}: {amount} {visible(label)}".rstrip())
+            write_line(self._log, f"{self._stage}: {_how_far(done, total, label)}")
 
     def stage_finished(self, outcome: StageOutcome) -> None:
         with self._lock:
@@ -121,6 +120,14 @@ class PlainUi:
         return nullcontext()
 
     def close(self) -> None: ...
+
+
+def _how_far(done: int, total: int | None, label: str) -> str:
+    """Progress in a few words: ``3 of 1,000 tables``; the label alone where nothing is counted."""
+    if total is None and not done:
+        return visible(label)
+    amount = f"{done:,}" if total is None else f"{done:,} of {total:,}"
+    return f"{amount} {visible(label)}".rstrip()
 
 
 def summary(outcome: StageOutcome) -> str:
@@ -160,8 +167,7 @@ class TerminalUi:
         with self._lock:
             if self._bar is not None:
                 bar, task = self._bar
-                amount = f"{done:,}" if total is None else f"{done:,} of {total:,}"
-                bar.update(task, completed=done, total=total, description=f"{amount} {visible(label)}")
+                bar.update(task, completed=done, total=total, description=_how_far(done, total, label))
 
     def stage_finished(self, outcome: StageOutcome) -> None:
         from rich.text import Text

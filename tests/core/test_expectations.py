@@ -64,3 +64,32 @@ def test_the_configuration_has_the_last_word() -> None:
     )
     assert steady.keys == ("severity", "reason", "max_fall", "max_rise", "min_change")
     assert EXPECTATIONS["keys-unique"].keys == ("severity",)
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "departures"),
+    [
+        pytest.param("tables-steady", {}, (), id="nothing-said"),
+        pytest.param("tables-steady", {"max_fall": 0.2, "severity": Severity.WARNING}, (), id="the-default-said"),
+        pytest.param("tables-steady", {"max_fall": 0.5}, ("max_fall 0.5 (by default 0.2)",), id="loosened"),
+        pytest.param("tables-steady", {"max_fall": None}, ("max_fall without limit (by default 0.2)",), id="no-limit"),
+        pytest.param("tables-readable", {"mostly": 0.99}, ("mostly 0.99 (by default 1)",), id="a-part"),
+        pytest.param(
+            "tables-steady",
+            {"severity": Severity.BLOCKING, "min_change": 3},
+            ("severity blocking (by default warning)", "min_change 3 (by default 10)"),
+            id="tightened",
+        ),
+        pytest.param(
+            "parents-planned",
+            {"severity": Severity.INFO, "reason": "by hand"},
+            ("severity info (by default blocking)",),
+            id="lowered-with-a-reason",
+        ),
+    ],
+)
+def test_what_is_held_otherwise_than_by_default_is_told(
+    name: str, said: dict[str, object], departures: tuple[str, ...]
+) -> None:
+    expected = EXPECTATIONS[name]
+    assert expected.departures(expected.settings(said)) == departures

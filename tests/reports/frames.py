@@ -87,6 +87,8 @@ def ledger(spark: SparkSession, *rows: tuple[str, str, str | None], together: bo
                 "event": event,
                 "detail": detail,
                 "at": AT if together else AT + timedelta(seconds=second),
+                "user": "ann",
+                "host": "host-1",
             }
             for second, (i, event, detail) in enumerate(rows)
         ],

@@ -157,6 +157,7 @@ def blocked() -> Digest:
         ),
         findings=Capped(rows, len(rows), "findings.csv"),
         cases=cases(rows),
+        separator=":",
         separators=(
             SeparatorRow(";", 0, (), True, None, True),
             SeparatorRow("$", 1, (Subject("hms_main", ("hive", "a$b")),), True, None, False),
@@ -236,6 +237,7 @@ def finished() -> Digest:
             None,
             row.claimants,
             None if row.state == "unchanged" else STARTED,
+            None if row.state == "unchanged" else Actor("ann", "host-1"),
         )
         for row in tree
         if row.state != "existing"

@@ -69,6 +69,17 @@ def test_who_ran_it_is_told(sample: Callable[[], Digest], said: str) -> None:
     assert said in page.text
 
 
+def test_who_sent_what_when_is_told_of_each_action() -> None:
+    (first, *_) = Page(html.render(samples.finished())).text.split("create_namespace")[1:]
+    assert "2026-11-28 01:02:03 UTC by ann@host-1" in first
+
+
+def test_the_separator_that_is_configured_is_marked_among_the_candidates() -> None:
+    text = " ".join(Page(html.render(samples.blocked())).text.split())
+    assert text.count("configured") == 1
+    assert re.search(r": \d+ names configured", text)
+
+
 @pytest.mark.parametrize("changed", [True, False, None])
 def test_a_configuration_that_changed_since_is_told(changed: bool | None) -> None:
     page = Page(html.render(replace(samples.finished(), configuration_changed=changed)))

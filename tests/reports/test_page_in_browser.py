@@ -250,6 +250,14 @@ def test_on_paper_everything_is_open_and_nothing_is_a_button(page: Page, tmp_pat
     assert page.locator(".tree .line:visible").count() == page.locator(".tree .line").count()
 
 
+def test_nothing_is_wider_than_the_paper(page: Page, tmp_path: Path) -> None:
+    paper = {"width": 720, "height": 1000}
+    page.set_viewport_size(paper)  # type: ignore[arg-type]
+    opened(page, samples.blocked(), tmp_path)
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") <= paper["width"]
+
+
 def test_a_large_catalog_is_a_page_of_5_mb_at_most_that_can_be_searched(page: Page, tmp_path: Path) -> None:
     opened(page, samples.large(), tmp_path)
     assert (tmp_path / html.FILE).stat().st_size <= 5_000_000

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from nestsync.core.expectations import EXPECTATIONS
 from nestsync.core.findings import Severity
 from nestsync.outcome import RunOutcome
+from nestsync.reports import html, junit, markdown, summary
+from nestsync.reports.facts import Digest
 from nestsync.reports.settled import ExpectationResult, settled
+from tests.reports import samples
 
 
 def missed(name: str, severity: Severity = Severity.BLOCKING, unexpected: int = 2) -> ExpectationResult:
@@ -69,3 +76,36 @@ def test_a_verdict_names_the_first_of_many() -> None:
     verdict = settled(outcome(0), map(missed, names), sent=False).verdict
     assert verdict.count(" of 40)") == 3
     assert verdict.endswith("; and 2 more. Nothing was written.")
+
+
+@pytest.mark.parametrize(
+    ("departures", "reason", "said"),
+    [
+        pytest.param((), None, "", id="as-by-default"),
+        pytest.param(("mostly 0.9 (by default 1)",), None, "mostly 0.9 (by default 1)", id="without-a-reason"),
+        pytest.param(
+            ("max_fall 0.5 (by default 0.2)", "min_change 1 (by default 10)"),
+            "we tidy up",
+            "max_fall 0.5 (by default 0.2), min_change 1 (by default 10): we tidy up",
+            id="with-one",
+        ),
+    ],
+)
+def test_how_it_is_held_otherwise_in_a_sentence(departures: tuple[str, ...], reason: str | None, said: str) -> None:
+    assert replace(missed(STEADY), departures=departures, reason=reason).held_otherwise == said
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        pytest.param(lambda digest, folder: html.render(digest), id="page"),
+        pytest.param(lambda digest, folder: markdown.render(digest, "index.html").replace("\\", ""), id="markdown"),
+        pytest.param(lambda digest, folder: junit.write(digest, folder).read_text(), id="junit"),
+        pytest.param(lambda digest, folder: str(summary.document(digest)["expectations"]), id="json"),
+    ],
+)
+def test_every_format_tells_what_is_held_otherwise_and_why(told: Callable[[Digest, Path], str], tmp_path: Path) -> None:
+    held = replace(missed(STEADY), departures=("max_fall 0.5 (by default 0.2)",), reason="we tidy up this week")
+    text = told(replace(samples.blocked(), expectations=(held,)), tmp_path)
+    assert "max_fall 0.5 (by default 0.2)" in text
+    assert "we tidy up this week" in text

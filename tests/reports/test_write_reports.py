@@ -134,6 +134,8 @@ def test_actions_carry_the_ledgers_last_word(troubled: ReportPaths) -> None:
         "5": "pending",
     }
     assert found["4"]["detail"] == "409: it is there"
+    assert {key for key, row in found.items() if (row["user"], row["host"]) == ("ann", "host-1")} == {"1", "2", "4"}
+    assert {key for key, row in found.items() if row["at"]} == {"1", "2", "4"}
     assert json.loads(found["2"]["claimants"]) == [{"source": "hms", "levels": ["hive", "a__b"]}]
 
 

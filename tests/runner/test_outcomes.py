@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from nestsync.outcome import StageOutcome
-from nestsync.runner.outcomes import next_steps, verdict
+from nestsync.runner.outcomes import InTheWay, next_steps, verdict
 
 
 def stages(**counts: dict[str, int]) -> list[StageOutcome]:
@@ -126,29 +126,44 @@ SEPARATORS = [
 def test_what_to_do_next(
     counts: dict[str, dict[str, int]], exit_code: int, separators: list[dict[str, object]], steps: tuple[str, ...]
 ) -> None:
-    said = next_steps(exit_code=exit_code, run_id="r1", config="c.yaml", stages=stages(**counts), separators=separators)
+    found = InTheWay(separators)
+    said = next_steps(exit_code=exit_code, run_id="r1", config="c.yaml", stages=stages(**counts), found=found)
     assert said == steps
 
 
 def test_a_command_can_be_pasted_wherever_the_configuration_is() -> None:
-    said = next_steps(
-        exit_code=0, run_id="r1", config="it's/my conf.yaml", stages=stages(**READ), separators=[], unread=["my lake"]
-    )
+    said = next_steps(exit_code=0, run_id="r1", config="it's/my conf.yaml", stages=stages(**READ), unread=["my lake"])
     words = ["nestsync", "inventory", "-c", "it's/my conf.yaml", "--run-id", "r1", "--source", "my lake"]
     assert [shlex.split(each) for each in said] == [words]
 
 
 def test_what_the_inventory_lacks_comes_before_the_check() -> None:
-    said = next_steps(
-        exit_code=0, run_id="r1", config="c.yaml", stages=stages(**READ), separators=[], unread=["lake", "target"]
-    )
+    said = next_steps(exit_code=0, run_id="r1", config="c.yaml", stages=stages(**READ), unread=["lake", "target"])
     assert said == ("nestsync inventory -c c.yaml --run-id r1 --source lake --source target",)
+
+
+@pytest.mark.parametrize(
+    ("blocking", "others"),
+    [
+        pytest.param({"separator-conflict": 2}, (), id="nothing-else"),
+        pytest.param({"separator-changed": 2, "separator-conflict": 2}, (), id="of-separators-alone"),
+        pytest.param(
+            {"separator-conflict": 1, "property-conflict": 15, "collision": 1_043},
+            ("resolve collision (1,043), property-conflict (15): each finding has a hint that says how",),
+            id="what-no-separator-resolves",
+        ),
+    ],
+)
+def test_what_another_separator_leaves_is_named_beside_it(blocking: dict[str, int], others: tuple[str, ...]) -> None:
+    given = {"run_id": "r1", "config": "c.yaml", "stages": stages(**CHECKED)}
+    steps = next_steps(exit_code=3, found=InTheWay(SEPARATORS, blocking), **given)  # type: ignore[arg-type]
+    assert steps[2:-1] == others
 
 
 @pytest.mark.parametrize(("before", "suggested"), [(";", False), ("|", True)])
 def test_a_separator_is_not_suggested_beside_the_way_back_to_it(before: str, suggested: bool) -> None:
-    given = {"run_id": "r1", "config": "c.yaml", "stages": stages(**CHECKED), "separators": SEPARATORS}
-    steps = next_steps(exit_code=3, enabled_with=before, **given)  # type: ignore[arg-type]
+    given = {"run_id": "r1", "config": "c.yaml", "stages": stages(**CHECKED)}
+    steps = next_steps(exit_code=3, found=InTheWay(SEPARATORS, enabled_with=before), **given)  # type: ignore[arg-type]
     assert steps[0].startswith(f"set separator.value back to {before!r}")
     assert any(step.startswith("set separator.value to ';'") for step in steps) is suggested
     assert steps[-1] == "nestsync run -c c.yaml"

@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from nestsync.history.actors import Actor, this_process
 from nestsync.schemas import LEDGER_FIELDS, contract
 from nestsync.stages.journal import Entry, Event, Journal, JournalUnwritable, known, read_journal
 from tests.core.hostile import HOSTILE
 from tests.stages.wanted_frames import names_and_types
 
+ANN = Actor("ann", "host-1")
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 123456, tzinfo=UTC)
 
 
@@ -50,15 +52,16 @@ def test_hostile_names_and_values_come_back(spark: SparkSession, tmp_path: Path,
         assert (tuple(row["levels"]), row["properties"], row["detail"]) == (each.levels, each.properties, each.detail)
         assert (row["kind"], row["event"]) == (each.kind, "failed")
         assert row["at"].astimezone(UTC) == MOMENT
+        assert Actor(row["user"], row["host"]) == this_process()
     assert read == {}
     assert names_and_types(frame.schema) == names_and_types(contract(*LEDGER_FIELDS))
 
 
 @pytest.mark.spark
 def test_a_torn_last_line_is_no_entry_wherever_it_was_torn(spark: SparkSession, tmp_path: Path) -> None:
-    whole = entry("torn", Event.APPLIED, properties={"k": '}{"'}, detail="d").line()
+    whole = entry("torn", Event.APPLIED, properties={"k": '}{"'}, detail="d").line(ANN)
     for cut in range(len(whole) - 1):
-        (tmp_path / f"{cut:04}.jsonl").write_bytes(entry(str(cut)).line() + whole[:cut])
+        (tmp_path / f"{cut:04}.jsonl").write_bytes(entry(str(cut)).line(ANN) + whole[:cut])
     found = read_journal(spark, tmp_path)
     assert found.where("action_id = 'torn' OR action_id IS NULL").count() == 0
     assert found.count() == len(whole) - 1
@@ -66,10 +69,21 @@ def test_a_torn_last_line_is_no_entry_wherever_it_was_torn(spark: SparkSession, 
 
 @pytest.mark.spark
 def test_the_next_process_goes_on_behind_a_torn_line(spark: SparkSession, tmp_path: Path) -> None:
-    (tmp_path / "driver.jsonl").write_bytes(entry("one").line() + entry("two").line()[:40])
+    (tmp_path / "driver.jsonl").write_bytes(entry("one").line(ANN) + entry("two").line(ANN)[:40])
     with Journal(tmp_path, "driver") as journal:
         journal.record(entry("three", Event.APPLIED))
     assert sorted(row["action_id"] for row in read_journal(spark, tmp_path).collect()) == ["one", "three"]
+
+
+@pytest.mark.spark
+def test_each_entry_tells_who_wrote_it_where_the_version_kept_that(spark: SparkSession, tmp_path: Path) -> None:
+    older = json.loads(entry("older").line(ANN))
+    del older["user"], older["host"]
+    (tmp_path / "driver.jsonl").write_bytes(json.dumps(older).encode() + b"\n" + entry("by-ann").line(ANN))
+    with Journal(tmp_path, "driver") as journal:
+        journal.record(entry("by-us"))
+    who = {row["action_id"]: Actor(row["user"], row["host"]) for row in read_journal(spark, tmp_path).collect()}
+    assert who == {"older": Actor(None, None), "by-ann": ANN, "by-us": this_process()}
 
 
 @pytest.mark.spark
@@ -90,7 +104,7 @@ def test_no_journal_is_an_empty_ledger(spark: SparkSession, tmp_path: Path) -> N
 
 
 def test_a_lone_surrogate_in_an_answer_does_not_spoil_the_line() -> None:
-    assert json.loads(entry("a", detail="\ud800 said the server").line())["detail"] == "\\ud800 said the server"
+    assert json.loads(entry("a", detail="\ud800 said the server").line(ANN))["detail"] == "\\ud800 said the server"
 
 
 def test_many_threads_write_whole_lines(tmp_path: Path) -> None:

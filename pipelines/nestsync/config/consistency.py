@@ -102,8 +102,8 @@ def _expectations(expectations: Mapping[str, ExpectationConfig]) -> Problems:
                 (*place, "severity"),
                 f"{expected.severity} by default: to lower it, say why with 'reason', which the report shows",
             )
-        elif config.reason is not None and not lowered:
-            yield (*place, "reason"), f"nothing is lowered: {name} is {expected.severity} by default"
+        elif config.reason is not None and not expected.departures(expected.settings(config.said)):
+            yield (*place, "reason"), f"it is a reason for nothing: {name} is held as it is by default"
 
 
 def _separator(said: SeparatorConfig) -> Problems:

@@ -34,7 +34,7 @@ class ExpectationConfig(Section):
     severity: Severity = Severity.BLOCKING
     """What it means where it is not met; `blocking` decides the exit code. Each has a default of its own."""
     reason: Reason | None = None
-    """Why the severity is lowered from its default, which the report shows; one is needed for that."""
+    """Why it is held otherwise than by default, which the report shows; one is needed to lower the severity."""
     mostly: LeastPart = 1.0
     """The least part of its rows that has to be as expected."""
     max_fall: Part | None = 0.2

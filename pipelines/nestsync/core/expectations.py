@@ -34,7 +34,7 @@ class Settings:
     min_change: int = 10
     """A change by fewer objects than this does not count, unless nothing is left."""
     reason: str | None = None
-    """Why its severity was lowered."""
+    """Why it is held otherwise than by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,18 @@ class Expected:
     def settings(self, said: Mapping[str, Any]) -> Settings:
         """The defaults, and what the configuration has `said` by key."""
         return replace(Settings(self.severity), **said)
+
+    def departures(self, settings: Settings) -> tuple[str, ...]:
+        """What `settings` hold it to otherwise than by default, each as ``max_fall 0.5 (by default 0.2)``."""
+        usual = self.settings({})
+        pairs = ((key, getattr(settings, key), getattr(usual, key)) for key in (SEVERITY, *self.parameters))
+        return tuple(f"{key} {_said(now)} (by default {_said(before)})" for key, now, before in pairs if now != before)
+
+
+def _said(value: Severity | float | None) -> str:
+    if value is None:
+        return "without limit"
+    return str(value) if isinstance(value, Severity) else f"{value:g}"
 
 
 _BLOCKING, _WARNING = Severity.BLOCKING, Severity.WARNING

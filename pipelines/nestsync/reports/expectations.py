@@ -133,8 +133,8 @@ def _run(context: Any, source: Any, suite: Suite) -> Any:
 
 def _sentence(part: Held) -> str:
     """What Data Docs say of it, where they would say that values are null."""
-    mostly = part.settings.mostly
-    return part.expected.sentence + (f", but for {1 - mostly:.3g} of them at most" if mostly < 1 else "")
+    departures = part.expected.departures(part.settings)
+    return f"{part.expected.sentence}; held to {', '.join(departures)}" if departures else part.expected.sentence
 
 
 def _result(held: Held, outcome: Any, page: str) -> ExpectationResult:
@@ -152,6 +152,7 @@ def _result(held: Held, outcome: Any, page: str) -> ExpectationResult:
         examples=tuple(result["partial_unexpected_list"]),
         page=page,
         mostly=settings.mostly,
+        departures=expected.departures(settings),
         reason=settings.reason,
     )
 

@@ -106,6 +106,8 @@ class ReportFacts:
     tables: DataFrame | None = None
     findings: DataFrame | None = None
     separators: DataFrame | None = None
+    separator: str | None = None
+    """The configured one."""
     actions: DataFrame | None = None
     ledger: DataFrame | None = None
     differences: DataFrame | None = None
@@ -200,6 +202,8 @@ class ActionRow:
     claimants: tuple[Subject, ...]
     at: datetime | None = None
     """When the ledger says so, in UTC; None where nothing was sent."""
+    by: Actor | None = None
+    """Who sent it; None where nothing was sent, or nobody kept who did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +247,8 @@ class Digest:
     action_counts: Mapping[tuple[str, str], int]
     """How many actions by (kind, outcome)."""
     tree: Capped[TreeRow] | None
+    separator: str | None = None
+    """The configured one."""
     actors: tuple[Actor, ...] = ()
     configuration_changed: bool | None = None
     """Whether it says something else than it did for the run; None where nobody knows."""

@@ -103,8 +103,8 @@ def _expectations(results: Sequence[ExpectationResult]) -> list[ET.Element]:
 
 
 def _not_met(result: ExpectationResult) -> Iterable[str]:
-    if result.reason is not None:
-        yield f"lowered, for {result.reason}"
+    if result.departures:
+        yield f"held to {result.held_otherwise}"
     yield from result.examples
     if result.unexpected > len(result.examples):
         yield f"... and {result.unexpected - len(result.examples)} more"

@@ -120,8 +120,8 @@ def _expectations(digest: Digest) -> Iterator[str]:
 def _not_met(result: ExpectationResult) -> str:
     line = f"- {result.severity}: {sentence(result.expectation)} ({code(result.name)})"
     first = f", the first is {code(result.examples[0])}" if result.examples else ""
-    lowered = f"; lowered, for {sentence(result.reason)}" if result.reason is not None else ""
-    return f"{line}: {result.unexpected:,} of {result.rows:,} say otherwise{first}{lowered}"
+    held = f"; held to {sentence(result.held_otherwise)}" if result.departures else ""
+    return f"{line}: {result.unexpected:,} of {result.rows:,} say otherwise{first}{held}"
 
 
 def _history(digest: Digest) -> Iterator[str]:

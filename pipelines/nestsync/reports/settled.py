@@ -33,8 +33,16 @@ class ExpectationResult:
     """Its page in the Data Docs, relative to the report's folder."""
     mostly: float = 1.0
     """The least part of its rows that has to be as expected."""
+    departures: tuple[str, ...] = ()
+    """How it is held otherwise than by default (see `core.expectations`)."""
     reason: str | None = None
-    """Why its severity was lowered."""
+    """Why."""
+
+    @property
+    def held_otherwise(self) -> str:
+        """The departures and the reason for them, in a sentence without its end; empty where there are none."""
+        told = ", ".join(self.departures)
+        return f"{told}: {self.reason}" if told and self.reason else told
 
 
 def blocking_failures(results: Iterable[ExpectationResult]) -> tuple[ExpectationResult, ...]:

@@ -46,7 +46,7 @@ def document(digest: Digest) -> dict[str, Any]:
         "configuration_changed": digest.configuration_changed,
         "catalogs": [_catalog(row) for row in digest.catalogs],
         "findings": _findings(digest),
-        "separators": None if digest.separators is None else [_separator(row) for row in digest.separators],
+        "separators": None if digest.separators is None else [_separator(row, digest) for row in digest.separators],
         "matrix": None if digest.matrix is None else [_matrix_row(row) for row in digest.matrix],
         "plan": _plan(digest),
         "namespaces": _file(digest.tree),
@@ -62,6 +62,7 @@ def document(digest: Digest) -> dict[str, Any]:
                 "unexpected": result.unexpected,
                 "examples": list(result.examples),
                 "mostly": result.mostly,
+                "departures": list(result.departures),
                 "reason": result.reason,
             }
             for result in digest.expectations
@@ -98,9 +99,10 @@ def _findings(digest: Digest) -> dict[str, Any] | None:
     }
 
 
-def _separator(row: SeparatorRow) -> dict[str, Any]:
+def _separator(row: SeparatorRow, digest: Digest) -> dict[str, Any]:
     return {
         "separator": row.separator,
+        "configured": row.separator == digest.separator,
         "conflicts": row.conflicts,
         "allowed": row.allowed,
         "suggested": row.suggested,

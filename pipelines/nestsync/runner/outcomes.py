@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from nestsync.commands import command
@@ -12,7 +13,25 @@ from nestsync.reports.settled import ExpectationResult, unsaid
 WRITES = ("create_namespace", "set_properties")
 
 
+RESOLVE = "resolve each blocking finding as its hint says, in the configuration or in the mapping file"
+OF_SEPARATOR = ("separator-conflict", "separator-changed")
+"""The rules that another separator is the answer to."""
 EMPTY = "No source holds a namespace, a table or a view."
+
+
+@dataclass(frozen=True, slots=True)
+class InTheWay:
+    """What the check found to stand in the way."""
+
+    separators: Sequence[Mapping[str, Any]] = ()
+    """The candidates, ranked."""
+    blocking: Mapping[str, int] = field(default_factory=dict)
+    """How many findings of each rule block."""
+    enabled_with: str | None = None
+    """What the target was enabled with, where the configuration has another separator and does not say it is wanted."""
+
+
+NOTHING = InTheWay()
 
 
 def verdict(stages: Sequence[StageOutcome], exit_code: int, *, empty: bool = False) -> str:
@@ -91,15 +110,13 @@ def next_steps(
     run_id: str,
     config: str,
     stages: Sequence[StageOutcome],
-    separators: Sequence[Mapping[str, Any]],
+    found: InTheWay = NOTHING,
     unread: Sequence[str] = (),
-    enabled_with: str | None = None,
     empty: bool = False,
 ) -> tuple[str, ...]:
     """What to do next: commands to paste, or what to change in the configuration; as in `verdict`, where `empty`.
 
-    `unread` are the catalogs that the run's inventory lacks, the target among them. `enabled_with` is the separator
-    that the target was enabled with, where the configuration has another and does not say that it is wanted.
+    `unread` are the catalogs that the run's inventory lacks, the target among them.
     """
     done = {stage.stage for stage in stages}
     if exit_code == 0 and empty:
@@ -108,10 +125,9 @@ def next_steps(
             command("run", config),
         )
     if exit_code == 3:
-        kept = () if enabled_with is None else (_keep(enabled_with),)
-        suggested = [row["separator"] for row in separators if row["suggested"]]
-        free = () if kept and suggested == [enabled_with] else _suggestions(separators)
-        return (*kept, *free, command("run", config))
+        of_separator = _of_separator(found.separators, found.enabled_with)
+        others = _others(found.blocking) if of_separator else (RESOLVE,)
+        return (*of_separator, *others, command("run", config))
     again = {4: command("apply", config, run_id), 6: command("run", config)}
     if exit_code in again:
         return (again[exit_code],)
@@ -124,6 +140,12 @@ def next_steps(
     return (command(following[last], config, run_id),) if last else ()
 
 
+def _of_separator(separators: Sequence[Mapping[str, Any]], enabled_with: str | None) -> tuple[str, ...]:
+    kept = () if enabled_with is None else (_keep(enabled_with),)
+    suggested = [row["separator"] for row in separators if row["suggested"]]
+    return kept if kept and suggested == [enabled_with] else (*kept, *_suggestions(separators))
+
+
 def _keep(separator: str) -> str:
     return f"set separator.value back to {separator!r}, or separator.replaces to {separator!r} if the change is wanted"
 
@@ -132,11 +154,17 @@ def _suggestions(separators: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     free = next((row["separator"] for row in separators if row["suggested"]), None)
     taken = next((row for row in separators if row["configured"]), None)
     if taken is None or not taken["conflicts"] or free is None:
-        return ("resolve each blocking finding as its hint says, in the configuration or in the mapping file",)
+        return ()
     return (
         f"set separator.value to {free!r}: no name holds it, and {taken['conflicts']:,} hold {taken['separator']!r}",
         "or rename what is in conflict in the mapping file",
     )
 
 
-__all__ = ["WRITES", "next_steps", "not_met", "verdict"]
+def _others(blocking: Mapping[str, int]) -> tuple[str, ...]:
+    """What no other separator resolves."""
+    others = [f"{rule} ({number:,})" for rule, number in sorted(blocking.items()) if rule not in OF_SEPARATOR]
+    return (f"resolve {', '.join(others)}: each finding has a hint that says how",) if others else ()
+
+
+__all__ = ["WRITES", "InTheWay", "next_steps", "not_met", "verdict"]

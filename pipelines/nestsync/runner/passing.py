@@ -17,7 +17,7 @@ from nestsync.history.actors import this_process
 from nestsync.history.endings import Ending
 from nestsync.outcome import RunOutcome, StageOutcome
 from nestsync.runner.context import RunContext
-from nestsync.runner.outcomes import next_steps, not_met, verdict
+from nestsync.runner.outcomes import InTheWay, next_steps, not_met, verdict
 from nestsync.runner.progress import watched
 from nestsync.runner.reading import checked, inventory
 from nestsync.runner.reporting import report, report_stopped
@@ -212,8 +212,7 @@ class Pass:
             config=str(context.config.path),
             stages=stages,
             empty=context.is_empty,
-            separators=check.get("separators", ()),
-            enabled_with=context.unwanted_change,
+            found=InTheWay(check.get("separators", ()), check.get("blocking", {}), context.unwanted_change),
             unread=[name for name in context.config.catalog_names if name not in context.facts(BEGINS)],
         )
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from nestsync.ui import Ui
 
 SECONDS_BETWEEN_LOOKS = 0.25
+_READS = "nestsync reads objects of catalogs"
+"""The description of Spark jobs whose rows are objects; those of any other job are whatever Spark makes of them."""
 
 
 @contextmanager
 def watched(spark: SparkSession, ui: Ui, label: str) -> Iterator[None]:
-    """Tell `ui` how many of the running tasks are done, as long as the block lasts."""
+    """Tell `ui` how many of the running tasks are done, and how much those in `reading` read, until the block ends."""
     stopped = threading.Event()
     watcher = threading.Thread(target=_watch, args=(spark, ui, label, stopped), daemon=True, name="progress")
     watcher.start()
@@ -26,11 +30,37 @@ def watched(spark: SparkSession, ui: Ui, label: str) -> Iterator[None]:
         watcher.join()
 
 
+@contextmanager
+def reading(spark: SparkSession) -> Iterator[None]:
+    """Within the block, what Spark reads on behalf of this thread are objects of catalogs, which `watched` counts."""
+    spark.sparkContext.setJobDescription(_READS)
+    try:
+        yield
+    finally:
+        spark.sparkContext.setJobDescription(None)  # type: ignore[arg-type]  # the JVM's own way to forget it
+
+
 def _watch(spark: SparkSession, ui: Ui, label: str, stopped: threading.Event) -> None:
     tracker = spark.sparkContext.statusTracker()
+    store = spark.sparkContext._jsc.sc().statusStore()
     while not stopped.wait(SECONDS_BETWEEN_LOOKS):
         stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
         running = [stage for stage in stages if stage is not None]
         if running:
-            done = sum(stage.numCompletedTasks for stage in running)
-            ui.progress(done, sum(stage.numTasks for stage in running), f"parts done, {label}")
+            done, total = sum(stage.numCompletedTasks for stage in running), sum(stage.numTasks for stage in running)
+            objects = sum(_objects(store, stage.stageId) for stage in running)
+            read = f", {objects:,} objects so far" if objects else ""
+            ui.progress(done, total, f"parts done{read}, {label}")
+
+
+def _objects(store: Any, stage: int) -> int:
+    """How many objects of catalogs `stage` has read, in the tasks that are done and, now and then, in others."""
+    try:
+        data = store.lastStageAttempt(stage)
+    except Py4JJavaError:  # it ended just now, and Spark forgot it
+        return 0
+    said = data.description()
+    return int(data.inputRecords()) if said.isDefined() and said.get() == _READS else 0
+
+
+__all__ = ["reading", "watched"]

@@ -15,6 +15,7 @@ from nestsync.core.findings import Severity
 from nestsync.errors import ConfigurationError
 from nestsync.reports.text import subject_text
 from nestsync.runner.context import RunContext
+from nestsync.runner.progress import reading
 from nestsync.schemas import TARGET_FIELDS
 from nestsync.session import our_errors
 from nestsync.stages.check import adjusted, check, map_sources
@@ -35,7 +36,7 @@ def inventory(context: RunContext, sources: Sequence[str] | None = None) -> dict
     catalogs = context.catalogs(sources)
     separators = {catalog.name: _advertised(catalog) for catalog in catalogs}
     frame = context.keep("objects", read_catalogs(context.spark, catalogs))
-    with our_errors():
+    with our_errors(), reading(context.spark):
         counts = counts_by_source(frame)
     read = sum(number for kinds in counts.values() for kind, number in kinds.items() if kind in KINDS)
     frame = context.frames["objects"] = frame.coalesce(1 + read // ROWS_PER_PARTITION)
@@ -111,13 +112,14 @@ def checked(context: RunContext) -> dict[str, int]:
                 pool.submit(context.workspace.replace, table, frame, run_id=context.run_id)
                 for table, frame in (("findings", findings), ("mapped", targets))
             ]
-            counts = _counted(context, findings)
+            counts, blocking = _counted(context, findings)
             for each in stored:
                 each.result()
     ranking = _ranking(context)
     context.note(
         "check",
         counts=counts,
+        blocking=blocking,
         separators=ranking,
         matrix=matrix,
         mapped=True,
@@ -138,20 +140,22 @@ def demand_read(context: RunContext) -> None:
         )
 
 
-def _counted(context: RunContext, findings: DataFrame) -> dict[str, int]:
-    """How many `findings` there are of each severity; those that block are shown by rule, with the first of each."""
+def _counted(context: RunContext, findings: DataFrame) -> tuple[dict[str, int], dict[str, int]]:
+    """How many `findings` there are of each severity, and of those that block, of each rule, with its first shown."""
     first = F.min(F.struct("source", "levels", "name", "message", "hint")).alias("first")
     # a row for each rule that found something
     rows = findings.groupBy("severity", "rule").agg(F.count("*").alias("number"), first).orderBy("rule").collect()
     counts = dict.fromkeys(map(str, (Severity.BLOCKING, Severity.WARNING, Severity.INFO)), 0)
+    blocking = {}
     for row in rows:
         counts[row["severity"]] += row["number"]
         if row["severity"] == Severity.BLOCKING:
+            blocking[row["rule"]] = row["number"]
             example = row["first"]
             subject = subject_text(example["source"], tuple(example["levels"]), example["name"])
             context.ui.note(f"{row['rule']} ({row['number']:,}), the first is {subject}: {example['message']}")
             context.ui.note(f"  {example['hint']}")
-    return counts
+    return counts, blocking
 
 
 def found(context: RunContext) -> DataFrame:

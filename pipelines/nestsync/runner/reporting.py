@@ -117,6 +117,7 @@ def facts(context: RunContext, outcome: RunOutcome) -> ReportFacts:
         tables=objects.where(F.col("object") != "namespace") if inventoried else None,
         findings=context.findings() if "check" in ran else None,
         separators=_separators(context) if "check" in ran else None,
+        separator=context.config.separator.value,
         actions=context.actions() if "plan" in ran else None,
         ledger=context.ledger() if wrote else None,
         differences=_differences(context),

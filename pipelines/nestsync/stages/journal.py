@@ -23,6 +23,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from nestsync.core.identifiers import Levels, escape_surrogates
 from nestsync.errors import NestsyncError
+from nestsync.history.actors import Actor, this_process
 from nestsync.schemas import LEDGER_FIELDS, contract
 from nestsync.session import spark_path
 
@@ -50,7 +51,7 @@ class Event(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the journal (`schemas.LEDGER_FIELDS`)."""
+    """One line of the journal (`schemas.LEDGER_FIELDS`), but for who writes it."""
 
     action_id: str
     kind: str
@@ -60,7 +61,7 @@ class Entry:
     detail: str | None = None
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
-    def line(self) -> bytes:
+    def line(self, writer: Actor) -> bytes:
         """The entry as one line of ASCII: whatever is in a name, a line break ends an entry and nothing else."""
         content = {
             "action_id": self.action_id,
@@ -70,6 +71,8 @@ class Entry:
             "properties": dict(self.properties),
             "detail": None if self.detail is None else escape_surrogates(self.detail),
             "at": self.at.isoformat(timespec="microseconds"),
+            "user": writer.user,
+            "host": writer.host,
         }
         return json.dumps(content, ensure_ascii=True).encode("ascii") + b"\n"
 
@@ -81,6 +84,7 @@ class Journal:
         self.path = folder / f"{writer}.jsonl"
         self._file = self.path.open("ab", buffering=0)
         self._lock = threading.Lock()
+        self._who = this_process()
         self._whole = True
         self._begin_a_line()
         _sync_folder(folder)
@@ -95,7 +99,7 @@ class Journal:
 
     def record(self, entry: Entry) -> None:
         """Append `entry` and wait until it is on the disk. Raises `JournalUnwritable` where it cannot be."""
-        line = entry.line()
+        line = entry.line(self._who)
         try:
             with self._lock:
                 self._append(line)

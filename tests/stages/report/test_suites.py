@@ -325,3 +325,6 @@ def test_a_severity_and_its_reason_come_with_the_result(spark: SparkSession, tmp
     found = held(replace(CLEAR, **objects(spark, namespaces=1, tables=0, unreadable=1), expected=lowered), tmp_path)
     result = found["namespaces-readable"]
     assert (result.severity, result.reason, result.success) == (*said.values(), False)
+    assert result.departures == ("severity info (by default warning)",)
+    page = (tmp_path / "data_docs" / "validations" / "inventory.html").read_text()
+    assert "every namespace could be read; held to severity info (by default warning)" in page

@@ -17,6 +17,7 @@ from pyspark.sql.types import ArrayType
 
 from nestsync.core.findings import Severity
 from nestsync.core.identifiers import json_text
+from nestsync.history.actors import Actor
 from nestsync.reports.changes import Changes
 from nestsync.reports.facts import (
     ActionRow,
@@ -66,6 +67,7 @@ def digest_of(facts: ReportFacts, frames: Frames, catalogs: tuple[CatalogRow, ..
         findings=findings,
         cases=cases,
         separators=_separators(facts.separators),
+        separator=facts.separator,
         actions=actions,
         action_counts=counts,
         tree=tree.result(),
@@ -195,6 +197,7 @@ def _actions(frames: Frames, folder: Path) -> tuple[Capped[ActionRow] | None, di
                 row["detail"],
                 _subjects(row["claimants"]),
                 None if row["at"] is None else row["at"].astimezone(UTC),
+                None if row["user"] is None else Actor(row["user"], row["host"]),
             )
             cells = [
                 row["action_id"],
@@ -205,10 +208,12 @@ def _actions(frames: Frames, folder: Path) -> tuple[Capped[ActionRow] | None, di
                 csv_cell(action.detail),
                 _claimants_cell(action.claimants),
                 "" if action.at is None else action.at.isoformat(),
+                csv_cell(row["user"]),
+                csv_cell(row["host"]),
             ]
             yield cells, action
 
-    header = ("action_id", "kind", "levels", "outcome", "reason", "detail", "claimants", "at")
+    header = ("action_id", "kind", "levels", "outcome", "reason", "detail", "claimants", "at", "user", "host")
     return stream(rows(), folder / ACTIONS_FILE, header, ACTIONS_SHOWN), counts
 
 

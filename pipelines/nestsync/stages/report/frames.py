@@ -18,6 +18,8 @@ from nestsync.reports.facts import Capped, ReportFacts
 Out = TypeVar("Out")
 ROWS_AT_ONCE = 50_000
 """How many rows the driver holds at a time while a frame is streamed."""
+_OF_EVENT = {"detail": "string", "at": "timestamp", "user": "string", "host": "string"}
+"""What the ledger's last event of an action tells of it, beside its outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +94,19 @@ def _objects(facts: ReportFacts) -> DataFrame | None:
 
 
 def with_outcome(actions: DataFrame, ledger: DataFrame | None) -> DataFrame:
-    """`actions` with ``outcome`` (see `facts.ActionRow`), ``detail`` and ``at``: the last event of each in `ledger`."""
+    """`actions` with ``outcome`` (see `facts.ActionRow`) and `_OF_EVENT`: the last event of each in `ledger`."""
     changes = F.col("kind").isin("create_namespace", "set_properties")
     plain = actions.select("action_id", "kind", "levels", "reason", "claimants")
     if ledger is None:
-        unknown = (F.lit(None).cast("string").alias("detail"), F.lit(None).cast("timestamp").alias("at"))
+        unknown = (F.lit(None).cast(kind).alias(name) for name, kind in _OF_EVENT.items())
         return plain.select("*", _otherwise_none(changes, F.lit("pending")), *unknown)
     # An intent and its outcome can carry one time: the outcome is the later of the two.
-    event = F.struct("at", F.col("event") != "intent", "event", "detail")
+    event = F.struct("at", F.col("event") != "intent", "event", "detail", "user", "host")
     last = ledger.groupBy("action_id").agg(F.max(event).alias("last"))
     outcome = F.when(F.col("last.event") == "intent", "unknown").otherwise(F.coalesce("last.event", F.lit("pending")))
     joined = plain.join(last, "action_id", "left")
-    return joined.select(*plain.columns, _otherwise_none(changes, outcome), "last.detail", "last.at")
+    told = (f"last.{name}" for name in _OF_EVENT)
+    return joined.select(*plain.columns, _otherwise_none(changes, outcome), *told)
 
 
 def _otherwise_none(changes: Column, outcome: Column) -> Column:
