@@ -25,11 +25,11 @@ from nestsync.printing import (
     counted,
     is_terminal,
     print_table,
-    reader_may_leave,
     visible,
     write_line,
     write_styled,
 )
+from nestsync.streams import demand_written
 from nestsync.ui import Confirm, Ui, open_ui
 
 OUTCOME_FILE = "NESTSYNC_OUTCOME_FILE"
@@ -160,13 +160,12 @@ def _show(outcome: RunOutcome | Answer, command: str, manner: Manner) -> None:
     error = None if failed is None else Failure.of(failed).as_json()
     document = {"command": command, "exit_code": 0} | outcome.as_json() | {"error": error}
     _leave(document)
-    with reader_may_leave(sys.stdout):
-        if manner.json:
-            _print_json(document)
-        elif isinstance(outcome, RunOutcome):
-            _print_outcome(outcome, manner)
-        else:
-            outcome.write(sys.stdout)
+    if manner.json:
+        _print_json(document)
+    elif isinstance(outcome, RunOutcome):
+        _print_outcome(outcome, manner)
+    else:
+        outcome.write(sys.stdout)
 
 
 def _print_outcome(outcome: RunOutcome, manner: Manner) -> None:
@@ -230,6 +229,16 @@ class Failure:
         return told | {"problems": list(self.problems)}
 
 
+def end(exit_code: str | int | None) -> NoReturn:
+    """End the process with `exit_code`; with an error where that is none, and not all of the output was taken."""
+    try:
+        demand_written()
+    except NestsyncError as error:
+        _print_failure(sys.stderr, Failure.of(error))
+        exit_code = exit_code or error.exit_code
+    raise SystemExit(exit_code)
+
+
 def leave_mistake(command: str, what: str, *, json: bool) -> None:
     """Leave the document of a command line that cannot be understood, and where `json`, print it."""
     failure = Failure.of(UsageMistake(what, hint="--help tells what a command takes"))
@@ -241,8 +250,7 @@ def _show_failure(failure: Failure, told: RunOutcome, manner: Manner, *, stay_si
     document = told.as_json() | {"error": failure.as_json()}
     _leave(document)
     if manner.json:
-        with reader_may_leave(sys.stdout):
-            _print_json(document)
+        _print_json(document)
     if not stay_silent:
         _print_failure(sys.stderr, failure)
         for step in told.next_steps:
@@ -286,4 +294,4 @@ def _write_log(text: str, command: str, config_file: Path | None) -> Path:
     return log
 
 
-__all__ = ["OUTCOME_FILE", "Answer", "Failure", "Manner", "carry_out", "leave_mistake"]
+__all__ = ["OUTCOME_FILE", "Answer", "Failure", "Manner", "carry_out", "end", "leave_mistake"]
