@@ -19,7 +19,7 @@ import typer
 from nestsync import signals
 from nestsync.configfile import workspace_of
 from nestsync.errors import NestsyncError, UsageMistake, one_line
-from nestsync.outcome import BrokenOff, RunOutcome
+from nestsync.outcome import INTERRUPTED, BrokenOff, RunOutcome, ended_by
 from nestsync.printing import (
     STYLES,
     counted,
@@ -37,8 +37,6 @@ OUTCOME_FILE = "NESTSYNC_OUTCOME_FILE"
 
 For schedulers: under spark-submit, standard output belongs to the log.
 """
-INTERRUPTED = 130
-"""What shells make of SIGINT: 128 and the number of the signal."""
 
 
 @dataclass(frozen=True)
@@ -101,21 +99,13 @@ def _broken_off(error: BaseException, command: str) -> tuple[RunOutcome, BaseExc
 
 
 def _failure(error: BaseException, command: str, manner: Manner, config_file: Path | None) -> Failure:
-    ended = _ended_by(error)
-    if isinstance(ended, KeyboardInterrupt):
-        return Failure(INTERRUPTED, "interrupted", "interrupted")
-    if isinstance(ended, SystemExit):  # how `signals` answers one
-        return Failure(ended.code if isinstance(ended.code, int) else 1, "terminated", "ended by a signal")
+    ended = ended_by(error)
+    if ended is not None:
+        code, said = ended
+        return Failure(code, "interrupted" if code == INTERRUPTED else "terminated", said)
     if isinstance(error, NestsyncError):
         return Failure.of(error)
     return _unexpected(error, command, manner, config_file)
-
-
-def _ended_by(error: BaseException | None) -> BaseException | None:
-    """The signal that ended the command, where `error` is one, or came up while one was handled: Spark ends with us."""
-    while error is not None and isinstance(error, Exception):
-        error = error.__context__
-    return error
 
 
 @contextmanager

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from nestsync.ui import Ui
@@ -27,6 +28,11 @@ def watched(spark: SparkSession, ui: Ui, label: str) -> Iterator[None]:
 
 
 def _watch(spark: SparkSession, ui: Ui, label: str, stopped: threading.Event) -> None:
+    with suppress(Py4JError, OSError):  # of a Spark that is gone: who waits for it hears that otherwise
+        _tell(spark, ui, label, stopped)
+
+
+def _tell(spark: SparkSession, ui: Ui, label: str, stopped: threading.Event) -> None:
     tracker = spark.sparkContext.statusTracker()
     while not stopped.wait(SECONDS_BETWEEN_LOOKS):
         stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
