@@ -200,6 +200,15 @@ def test_without_a_workspace_the_traceback_is_kept_elsewhere(
     assert str(log) in capsys.readouterr().err
 
 
+def test_a_traceback_that_cannot_be_kept_is_no_second_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    assert ended(fails) == 1
+    told = "error [unexpected] ValueError: first line\n  hint: --debug shows the full traceback\n"
+    assert capsys.readouterr().err == told
+
+
 def test_debug_shows_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended(fails, Manner(debug=True)) == 1
     assert "Traceback" in capsys.readouterr().err

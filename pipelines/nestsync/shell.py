@@ -263,11 +263,15 @@ def _unexpected(error: BaseException, command: str, manner: Manner, config_file:
     if manner.debug:
         sys.stderr.write(text)
     said = str(error).strip().partition("\n")[0][:300]
+    try:
+        hint = f"the full traceback is in {_write_log(text, command, config_file)}; --debug shows it"
+    except OSError:  # what failed may be the disk
+        hint = "--debug shows the full traceback"
     return Failure(
         1,
         "unexpected",
         f"{type(error).__name__}: {said}" if said else type(error).__name__,
-        hint=f"the full traceback is in {_write_log(text, command, config_file)}; --debug shows it",
+        hint=hint,
     )
 
 
