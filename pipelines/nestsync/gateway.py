@@ -23,10 +23,11 @@ def mend(client: Any) -> None:
     if not isinstance(client.send_command, _Mended):
         client.send_command = _Mended(client)
     logging.getLogger().addFilter(_is_not_of_py4j)
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
 
 
 def _is_not_of_py4j(record: logging.LogRecord) -> bool:
-    """It tells the root logger, with a stack trace, what it raises all the same."""
+    """It tells the root logger, and its own, with a stack trace, what it raises all the same."""
     return Path(record.pathname).parent.name != "py4j"
 
 
