@@ -57,6 +57,33 @@ def test_a_stream_that_is_closed_changes_no_exit_code(closed: str, tmp_path: Pat
     assert done.returncode == 0
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    ("words", "exit_code", "told"),
+    [
+        pytest.param("explain a.b >/dev/full", 1, ["output-unwritable"], id="an answer"),
+        pytest.param("explain a.b --json >/dev/full", 1, ["output-unwritable"], id="a document"),
+        pytest.param("--help >/dev/full", 1, ["output-unwritable"], id="help"),
+        pytest.param("--version >/dev/full", 1, ["output-unwritable"], id="version"),
+        pytest.param("history --json >/dev/full", 2, ["configuration", "output-unwritable"], id="an error's document"),
+        pytest.param("explain a.b >/dev/full 2>/dev/full", 1, [], id="nothing can be told"),
+        pytest.param("history 2>/dev/full", 2, [], id="an error that cannot be told"),
+        pytest.param("history --json 2>/dev/full", 2, [], id="a log that cannot be written"),
+    ],
+)
+@pytest.mark.proves("exit-1")
+def test_what_cannot_be_written_is_an_error_and_no_traceback(
+    words: str, exit_code: int, told: list[str], unbuffered: str
+) -> None:
+    command = f"{sys.executable} -c 'from nestsync.cli import main; main()' {words}"
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "pipelines"), "PYTHONUNBUFFERED": unbuffered}
+    done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, text=True, check=False)
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("  hint: ")]
+    assert done.returncode == exit_code
+    assert [line.partition(" [")[2].partition("]")[0] for line in lines] == told
+    assert all("No space left on device" in line for line in lines if "output-unwritable" in line)
+
+
 @pytest.mark.parametrize("java", ["/nowhere", None])
 def test_a_reset_deletes_nothing_but_a_demo(java: str | None, tmp_path: Path) -> None:
     precious = tmp_path / "home" / "thesis.txt"

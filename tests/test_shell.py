@@ -27,7 +27,7 @@ from tests.terminals import terminal
 pytestmark = pytest.mark.system
 
 
-ROOT = Path(__file__).parents[1]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1] / "pipelines")}
 AS_USUAL = Manner()
 
 
@@ -200,6 +200,15 @@ def test_without_a_workspace_the_traceback_is_kept_elsewhere(
     assert str(log) in capsys.readouterr().err
 
 
+def test_a_traceback_that_cannot_be_kept_is_no_second_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    assert ended(fails) == 1
+    told = "error [unexpected] ValueError: first line\n  hint: --debug shows the full traceback\n"
+    assert capsys.readouterr().err == told
+
+
 def test_debug_shows_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended(fails, Manner(debug=True)) == 1
     assert "Traceback" in capsys.readouterr().err
@@ -279,8 +288,7 @@ def test_a_scheduler_s_sigterm_lets_the_command_tidy_up(tmp_path: Path) -> None:
         cli.app.command("sleep")(lambda: shell.carry_out("sleep", shell.Manner(), work))
         cli.main(["sleep"])
         """
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "pipelines")}
-    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], env=environment) as process:
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], env=ENVIRONMENT) as process:
         deadline = time.monotonic() + 60
         for sign in ("started", "tidying"):  # a second one ends nothing
             while not (tmp_path / sign).exists() and time.monotonic() < deadline:
@@ -290,10 +298,18 @@ def test_a_scheduler_s_sigterm_lets_the_command_tidy_up(tmp_path: Path) -> None:
     assert (tmp_path / "tidied").exists()
 
 
-def test_a_reader_that_leaves_while_it_works_does_not_end_the_work(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("streams", "exit_code"),
+    [
+        pytest.param("2>&1 | head -2", 0, id="a-reader-leaves"),
+        pytest.param("2>/dev/full >/dev/null", 0, id="no-room-for-the-log"),
+        pytest.param(">/dev/full 2>&1", 1, id="no-room-at-all"),
+    ],
+)
+def test_output_that_is_lost_while_it_works_does_not_end_the_work(streams: str, exit_code: int, tmp_path: Path) -> None:
     script = f"""
         from pathlib import Path
-        from nestsync import shell
+        from nestsync import cli, shell
         from nestsync.outcome import RunOutcome
         def work(ui, confirm):
             for number in range(20_000):
@@ -301,32 +317,31 @@ def test_a_reader_that_leaves_while_it_works_does_not_end_the_work(tmp_path: Pat
                 ui.stage_started(f"stage {{number}}")
             Path({str(tmp_path / "done")!r}).touch()
             return RunOutcome("r", "check", 0, "done")
-        shell.carry_out("check", shell.Manner(), work)
+        cli.app.command("work")(lambda: shell.carry_out("work", shell.Manner(), work))
+        cli.main(["work"])
         """
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "pipelines")}
-    command = f"{shlex.quote(sys.executable)} -c {shlex.quote(textwrap.dedent(script))} 2>&1 | head -2"
-    done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, timeout=60, check=False)
-    assert len(done.stdout.splitlines()) == 2
+    command = f"{shlex.quote(sys.executable)} -c {shlex.quote(textwrap.dedent(script))} {streams}"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"], env=ENVIRONMENT, capture_output=True, timeout=60, check=False
+    )
+    assert done.returncode == exit_code
+    assert len(done.stdout.splitlines()) == (2 if "head" in streams else 0)
     assert (tmp_path / "done").exists()
 
 
 def test_a_reader_that_leaves_is_no_failure() -> None:
     script = """
-        from nestsync import shell
-        from nestsync.outcome import RunOutcome
-        from typer import Exit
         import time
+        from nestsync import cli, shell
+        from nestsync.outcome import RunOutcome
         def work(ui, confirm):
             time.sleep(0.5)
             return RunOutcome("r", "check", 0, "x" * 1000000)
-        try:
-            shell.carry_out("check", shell.Manner(json=True), work)
-        except Exit as end:
-            raise SystemExit(end.exit_code)
+        cli.app.command("work")(lambda: shell.carry_out("work", shell.Manner(json=True), work))
+        cli.main(["work"])
         """
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "pipelines")}
     with subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(script)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-c", textwrap.dedent(script)], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None

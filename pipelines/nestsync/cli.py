@@ -21,7 +21,8 @@ from nestsync.names import commands as names
 from nestsync.names.parameters import LightCommand, LightGroup
 from nestsync.outcome import RunOutcome
 from nestsync.past import commands as past
-from nestsync.shell import Answer, Manner, carry_out, leave_mistake
+from nestsync.shell import Answer, Manner, carry_out, end, leave_mistake
+from nestsync.streams import open_standard_streams
 from nestsync.ui import Confirm, Ui
 
 ALL_STAGES = ("inventory", "check", "plan", "apply", "verify", "report")
@@ -262,16 +263,12 @@ def _stages(
 
 def main(arguments: Sequence[str] | None = None, *, program: str = "nestsync") -> None:
     """Run the command line and end the process with its exit code."""
-    _open_standard_streams()
+    open_standard_streams()
     with signals.answered():
-        app(args=None if arguments is None else list(arguments), prog_name=program)
-
-
-def _open_standard_streams() -> None:
-    """A process may be started without one of them, for which Python has None."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  # as long as the process lives
+        try:
+            app(args=None if arguments is None else list(arguments), prog_name=program)
+        except SystemExit as ended:
+            end(ended.code)
 
 
 def job(command: str) -> None:

@@ -105,6 +105,12 @@ class AlreadyExists(ObjectError):
     repeated: bool = False
 
 
+class OutputUnwritable(NestsyncError):
+    """Standard output did not take all that a command said: a disk is full, say. What the command did is done."""
+
+    code: ClassVar[str] = "output-unwritable"
+
+
 class RunNotFound(ConfigurationError):
     """The workspace holds no such run."""
 
@@ -128,6 +134,7 @@ __all__ = [
     "NestsyncError",
     "NotConfirmed",
     "ObjectError",
+    "OutputUnwritable",
     "PlanOutdated",
     "PrerequisiteMissing",
     "RunNotFound",

@@ -73,3 +73,21 @@ class BrokenOff(Exception):
     def __init__(self, outcome: RunOutcome) -> None:
         super().__init__(outcome)
         self.outcome = outcome
+
+
+INTERRUPTED = 130
+"""What shells make of SIGINT: 128 and the number of the signal."""
+
+
+def ended_by(error: BaseException | None) -> tuple[int, str] | None:
+    """The exit code and the words for the signal that `error` is, or came up after; None where there was none.
+
+    Spark, when it is ended with us, fails once more on the way out.
+    """
+    while error is not None and isinstance(error, Exception):
+        error = error.__context__
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED, "interrupted"
+    if isinstance(error, SystemExit):  # how `signals` answers one
+        return error.code if isinstance(error.code, int) else 1, "ended by a signal"
+    return None

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -91,18 +90,8 @@ def _write_table(
 
 def write_line(stream: TextIO, text: str) -> None:
     """`text` as a line, flushed; characters that the stream's encoding lacks are written as escapes."""
-    with reader_may_leave(stream):
-        stream.write(_encodable(stream, text) + "\n")
-        stream.flush()
-
-
-@contextmanager
-def reader_may_leave(stream: TextIO) -> Iterator[None]:
-    """Let ``| head`` close the pipe behind `stream` without a complaint: what follows is written for nobody."""
-    try:
-        yield
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    stream.write(_encodable(stream, text) + "\n")
+    stream.flush()
 
 
 def _encodable(stream: TextIO, text: str) -> str:
@@ -134,7 +123,6 @@ __all__ = [
     "counted",
     "is_terminal",
     "print_table",
-    "reader_may_leave",
     "visible",
     "write_line",
     "write_styled",

@@ -5,10 +5,13 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 from nestsync.catalogs import register
 from nestsync.core.errors import NestsyncError
 from nestsync.errors import PrerequisiteMissing
-from nestsync.gateway import remember_lookups
+from nestsync.gateway import mend
 from nestsync.jars import SPARK_DELTA, fetch, java
 from nestsync.signals import SUBMITTED
 
@@ -52,6 +55,9 @@ _LOCAL = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": str(max(2, os.cpu_count() or 2)),
 }
+
+SECONDS_UNTIL_TOLD = 5.0
+"""A JVM that is ended stops answering this long, at most, before its end is seen (`signals.end_with_parent`)."""
 
 
 def open_session(
@@ -89,11 +95,21 @@ def _new_session(master: str | None, conf: Mapping[str, str], log: Path | None) 
     if submitted is None and SparkContext._gateway is None:
         with _unpacked_home():
             _start_jvm(settings, log)
-    spark = SparkSession.builder.config(map=settings).getOrCreate()
+    with _ctrl_c_as_it_was():
+        spark = SparkSession.builder.config(map=settings).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     gateway: Any = SparkContext._gateway
-    remember_lookups(gateway._gateway_client)
+    mend(gateway._gateway_client)
     return spark
+
+
+@contextmanager
+def _ctrl_c_as_it_was() -> Iterator[None]:
+    """Keep how Ctrl-C is answered: PySpark's own answer asks the JVM something in the middle of another question."""
+    answer = signal.getsignal(signal.SIGINT)
+    yield
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, answer)
 
 
 def _start_jvm(settings: Mapping[str, str], log: Path | None) -> None:
@@ -179,6 +195,33 @@ def our_errors() -> Iterator[None]:
         if ours is None:
             raise
         raise ours from error
+
+
+@contextmanager
+def answering(spark: SparkSession) -> Iterator[None]:
+    """Leave Spark free to answer after the block, and where it is gone, let the signal that ended it come first.
+
+    What a signal broke off goes on in the JVM, and would hold up who tidies up. A ``spark-submit`` that is ended
+    takes its JVM along before its driver is told.
+    """
+    try:
+        yield
+    except Exception:
+        if SUBMITTED in os.environ and _is_gone(spark):
+            time.sleep(SECONDS_UNTIL_TOLD)  # `signals.end_with_parent` cuts it short
+        raise
+    except BaseException:
+        with suppress(Exception):  # it may be gone, too
+            spark.sparkContext.cancelAllJobs()
+        raise
+
+
+def _is_gone(spark: SparkSession) -> bool:
+    try:
+        running: Any = spark.sparkContext._jsc
+        return bool(running.sc().isStopped())
+    except Exception:  # whatever it is that says so
+        return True
 
 
 def cut_off(frame: DataFrame) -> tuple[DataFrame, DataFrame]:

@@ -19,17 +19,17 @@ import typer
 from nestsync import signals
 from nestsync.configfile import workspace_of
 from nestsync.errors import NestsyncError, UsageMistake, one_line
-from nestsync.outcome import BrokenOff, RunOutcome
+from nestsync.outcome import INTERRUPTED, BrokenOff, RunOutcome, ended_by
 from nestsync.printing import (
     STYLES,
     counted,
     is_terminal,
     print_table,
-    reader_may_leave,
     visible,
     write_line,
     write_styled,
 )
+from nestsync.streams import demand_written
 from nestsync.ui import Confirm, Ui, open_ui
 
 OUTCOME_FILE = "NESTSYNC_OUTCOME_FILE"
@@ -37,8 +37,6 @@ OUTCOME_FILE = "NESTSYNC_OUTCOME_FILE"
 
 For schedulers: under spark-submit, standard output belongs to the log.
 """
-INTERRUPTED = 130
-"""What shells make of SIGINT: 128 and the number of the signal."""
 
 
 @dataclass(frozen=True)
@@ -101,21 +99,13 @@ def _broken_off(error: BaseException, command: str) -> tuple[RunOutcome, BaseExc
 
 
 def _failure(error: BaseException, command: str, manner: Manner, config_file: Path | None) -> Failure:
-    ended = _ended_by(error)
-    if isinstance(ended, KeyboardInterrupt):
-        return Failure(INTERRUPTED, "interrupted", "interrupted")
-    if isinstance(ended, SystemExit):  # how `signals` answers one
-        return Failure(ended.code if isinstance(ended.code, int) else 1, "terminated", "ended by a signal")
+    ended = ended_by(error)
+    if ended is not None:
+        code, said = ended
+        return Failure(code, "interrupted" if code == INTERRUPTED else "terminated", said)
     if isinstance(error, NestsyncError):
         return Failure.of(error)
     return _unexpected(error, command, manner, config_file)
-
-
-def _ended_by(error: BaseException | None) -> BaseException | None:
-    """The signal that ended the command, where `error` is one, or came up while one was handled: Spark ends with us."""
-    while error is not None and isinstance(error, Exception):
-        error = error.__context__
-    return error
 
 
 @contextmanager
@@ -160,13 +150,12 @@ def _show(outcome: RunOutcome | Answer, command: str, manner: Manner) -> None:
     error = None if failed is None else Failure.of(failed).as_json()
     document = {"command": command, "exit_code": 0} | outcome.as_json() | {"error": error}
     _leave(document)
-    with reader_may_leave(sys.stdout):
-        if manner.json:
-            _print_json(document)
-        elif isinstance(outcome, RunOutcome):
-            _print_outcome(outcome, manner)
-        else:
-            outcome.write(sys.stdout)
+    if manner.json:
+        _print_json(document)
+    elif isinstance(outcome, RunOutcome):
+        _print_outcome(outcome, manner)
+    else:
+        outcome.write(sys.stdout)
 
 
 def _print_outcome(outcome: RunOutcome, manner: Manner) -> None:
@@ -230,6 +219,16 @@ class Failure:
         return told | {"problems": list(self.problems)}
 
 
+def end(exit_code: str | int | None) -> NoReturn:
+    """End the process with `exit_code`; with an error where that is none, and not all of the output was taken."""
+    try:
+        demand_written()
+    except NestsyncError as error:
+        _print_failure(sys.stderr, Failure.of(error))
+        exit_code = exit_code or error.exit_code
+    raise SystemExit(exit_code)
+
+
 def leave_mistake(command: str, what: str, *, json: bool) -> None:
     """Leave the document of a command line that cannot be understood, and where `json`, print it."""
     failure = Failure.of(UsageMistake(what, hint="--help tells what a command takes"))
@@ -241,8 +240,7 @@ def _show_failure(failure: Failure, told: RunOutcome, manner: Manner, *, stay_si
     document = told.as_json() | {"error": failure.as_json()}
     _leave(document)
     if manner.json:
-        with reader_may_leave(sys.stdout):
-            _print_json(document)
+        _print_json(document)
     if not stay_silent:
         _print_failure(sys.stderr, failure)
         for step in told.next_steps:
@@ -265,11 +263,15 @@ def _unexpected(error: BaseException, command: str, manner: Manner, config_file:
     if manner.debug:
         sys.stderr.write(text)
     said = str(error).strip().partition("\n")[0][:300]
+    try:
+        hint = f"the full traceback is in {_write_log(text, command, config_file)}; --debug shows it"
+    except OSError:  # what failed may be the disk
+        hint = "--debug shows the full traceback"
     return Failure(
         1,
         "unexpected",
         f"{type(error).__name__}: {said}" if said else type(error).__name__,
-        hint=f"the full traceback is in {_write_log(text, command, config_file)}; --debug shows it",
+        hint=hint,
     )
 
 
@@ -286,4 +288,4 @@ def _write_log(text: str, command: str, config_file: Path | None) -> Path:
     return log
 
 
-__all__ = ["OUTCOME_FILE", "Answer", "Failure", "Manner", "carry_out", "leave_mistake"]
+__all__ = ["OUTCOME_FILE", "Answer", "Failure", "Manner", "carry_out", "end", "leave_mistake"]

@@ -20,6 +20,9 @@ from nestsync.runfiles import RunFiles
 from tests.history.runs import ended
 
 ROOT = Path(__file__).parents[2]
+AFTERWARDS = ConnectionError("the session is gone")
+AFTERWARDS.__context__ = SystemExit(143)
+"""What leaves a block in which the signal came, when tidying up fails."""
 
 
 @pytest.fixture
@@ -46,8 +49,9 @@ def test_a_command_says_that_it_began_and_what_it_ended_with(files: RunFiles) ->
         pytest.param(
             CatalogUnreachable("refused", where="hms"), 5, "Stopped: [catalog-unreachable] hms: refused", id="ours"
         ),
-        pytest.param(KeyboardInterrupt(), 130, "Stopped: KeyboardInterrupt", id="ctrl-c"),
-        pytest.param(SystemExit(143), 143, "Stopped: 143", id="sigterm"),
+        pytest.param(KeyboardInterrupt(), 130, "Stopped: interrupted", id="ctrl-c"),
+        pytest.param(SystemExit(143), 143, "Stopped: ended by a signal", id="sigterm"),
+        pytest.param(AFTERWARDS, 143, "Stopped: ended by a signal", id="sigterm-that-spark-got-too"),
         pytest.param(ZeroDivisionError("oh"), 1, "Stopped: oh", id="unexpected"),
     ],
 )

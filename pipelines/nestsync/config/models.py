@@ -208,7 +208,7 @@ class Config(Section):
     target: TargetConfig | None = None
     """The catalog to write; `nestsync assess` needs none."""
     strategy: Literal["create-only", "upsert"] = "create-only"
-    """`create-only` never alters what exists; `upsert` makes the wanted properties equal."""
+    """`create-only` never alters what exists; `upsert` makes the wanted properties equal, and takes none away."""
     on_blocking: Literal["stop", "skip"] = "stop"
     """With blocking findings, `stop` writes nothing; `skip` leaves out what they stand on and writes the rest."""
     separator: SeparatorConfig = SeparatorConfig()

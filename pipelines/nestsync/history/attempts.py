@@ -21,12 +21,11 @@ from typing import Any
 
 from nestsync.errors import NestsyncError
 from nestsync.history.actors import this_process
-from nestsync.outcome import RunOutcome
+from nestsync.outcome import RunOutcome, ended_by
 from nestsync.runfiles import RunFiles, checked_run_id
 
 FOLDER = "history"
 BEGUN, STAGE, ENDED, PRUNED = "begun", "stage", "ended", "pruned"
-INTERRUPTED = 130
 
 
 @dataclass
@@ -67,7 +66,7 @@ def attempt(files: RunFiles, run_id: str, **facts: Any) -> Iterator[Attempt]:
         try:
             yield begun
         except BaseException as error:
-            begun.told = {"exit_code": _exit_code(error), "verdict": f"Stopped: {str(error) or type(error).__name__}"}
+            begun.told = _told(error)
             raise
         finally:
             seconds = round(time.monotonic() - begun.began, 3)
@@ -87,12 +86,12 @@ def tell_pruned(files: RunFiles, run_id: str) -> None:
         _append(file, {"event": PRUNED, "at": _now()})
 
 
-def _exit_code(error: BaseException) -> int:
-    if isinstance(error, NestsyncError):
-        return error.exit_code
-    if isinstance(error, SystemExit) and isinstance(error.code, int):
-        return error.code
-    return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+def _told(error: BaseException) -> dict[str, Any]:
+    code, said = ended_by(error) or (
+        error.exit_code if isinstance(error, NestsyncError) else 1,
+        str(error) or type(error).__name__,
+    )
+    return {"exit_code": code, "verdict": f"Stopped: {said}"}
 
 
 def _now() -> str:

@@ -24,7 +24,7 @@ from nestsync.runner.reporting import report, report_stopped
 from nestsync.runner.standing import standing
 from nestsync.runner.writing import applied, planned, verified
 from nestsync.schemas import RUN_FIELDS, contract
-from nestsync.session import our_errors
+from nestsync.session import answering, our_errors
 
 BEGINS = "inventory"
 """The stage that a new run begins with; every other one goes on with a run."""
@@ -115,7 +115,7 @@ class Pass:
         self._on_stage(stage)
         try:
             self.context.ui.stage_started(stage, doing)
-            with watched(self.context.spark, self.context.ui, doing):
+            with watched(self.context.spark, self.context.ui, doing), answering(self.context.spark):
                 yield started
         except BaseException as error:
             said = str(error) if isinstance(error, NestsyncError) else f"broken off by {type(error).__name__}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.sql import SparkSession
 
 from nestsync.ui import Ui
@@ -37,10 +37,16 @@ def reading(spark: SparkSession) -> Iterator[None]:
     try:
         yield
     finally:
-        spark.sparkContext.setJobDescription(None)  # type: ignore[arg-type]  # the JVM's own way to forget it
+        with suppress(Py4JError, OSError):  # of a Spark that is gone
+            spark.sparkContext.setJobDescription(None)  # type: ignore[arg-type]  # the JVM's own way to forget it
 
 
 def _watch(spark: SparkSession, ui: Ui, label: str, stopped: threading.Event) -> None:
+    with suppress(Py4JError, OSError):  # of a Spark that is gone: who waits for it hears that otherwise
+        _tell(spark, ui, label, stopped)
+
+
+def _tell(spark: SparkSession, ui: Ui, label: str, stopped: threading.Event) -> None:
     tracker = spark.sparkContext.statusTracker()
     store = spark.sparkContext._jsc.sc().statusStore()
     while not stopped.wait(SECONDS_BETWEEN_LOOKS):

@@ -32,7 +32,7 @@ one that is down is not waited for much longer than a person would."""
 MAX_RETRY_AFTER = 30.0
 MAX_ANSWER_BYTES = 512 * 1024 * 1024
 _CHUNK = 65536
-_CONNECTION = re.compile(r"^(<.*?>|HTTPS?Connection\(.*?\)): ")  # how urllib3 begins the text of an error
+_CONNECTION = re.compile(r"^(<.*?>|\w*Connection\(.*?\)): ")  # how urllib3 begins the text of an error
 
 
 class RequestFailed(ObjectError):

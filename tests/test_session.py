@@ -1,0 +1,73 @@
+"""The Spark session: how it answers once a signal broke off what was asked of it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+import time
+from types import SimpleNamespace
+from typing import Any, NoReturn
+
+import pytest
+from pyspark.sql import SparkSession
+
+from nestsync.session import answering
+from nestsync.signals import SUBMITTED
+
+pytestmark = pytest.mark.spark
+
+
+def terminated(number: int, _frame: object) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
+def sleep(_row: int) -> None:
+    time.sleep(60)
+
+
+@pytest.mark.parametrize(("number", "raised"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)])
+def test_spark_answers_after_a_signal_broke_off_what_it_was_asked(
+    spark: SparkSession, caplog: pytest.LogCaptureFixture, number: int, raised: type[BaseException]
+) -> None:
+    context = spark.sparkContext
+
+    def send() -> None:
+        while not context.statusTracker().getActiveJobsIds():
+            time.sleep(0.05)
+        time.sleep(0.5)
+        os.kill(os.getpid(), number)
+
+    before = signal.getsignal(signal.SIGTERM)
+    signal.signal(signal.SIGTERM, terminated)
+    threading.Thread(target=send, daemon=True).start()
+    try:
+        with pytest.raises(raised), answering(spark):
+            context.parallelize(range(2), 2).map(sleep).count()  # every task that runs at once
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    began = time.monotonic()
+    assert [row["id"] for row in spark.range(3).collect()] == [0, 1, 2]
+    assert time.monotonic() - began < 30
+    assert [record.message for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+@pytest.mark.parametrize("submitted", [True, False])
+def test_the_end_of_a_spark_submit_is_told_before_what_fails_of_it(
+    submitted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No real one: its JVM answers or not as the machine is quick."""
+    gone: Any = SimpleNamespace(sparkContext=SimpleNamespace(_jsc=None))
+    if submitted:
+        monkeypatch.setenv(SUBMITTED, "1")
+    monkeypatch.setattr("nestsync.session.time.sleep", lambda _seconds: terminated(signal.SIGTERM, None))
+    with pytest.raises(SystemExit if submitted else ConnectionError), answering(gone):
+        raise ConnectionError("refused")
+
+
+def test_what_fails_while_spark_answers_is_not_held_up(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SUBMITTED, "1")
+    monkeypatch.setattr("nestsync.session.time.sleep", lambda _seconds: terminated(signal.SIGTERM, None))
+    with pytest.raises(ValueError, match="of ours"), answering(spark):
+        raise ValueError("a fault of ours")
