@@ -44,6 +44,8 @@ _DELTA = {
     "spark.sql.constraintPropagation.enabled": "false",
     # A check is more classes than Spark remembers (100): the next one in this session would compile them all again.
     "spark.sql.codegen.cache.maxEntries": "1000",
+    # Java never compiles a longer method, and one that is only interpreted is five times slower than no fusing at all.
+    "spark.sql.codegen.hugeMethodLimit": "8000",
     # Where each column was written down is kept for error messages that nobody sees, and costs seconds a check.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
 }

@@ -182,8 +182,7 @@ def _characters() -> Column:
 def target_text(context: CheckContext, levels: Column, name: Column) -> Column:
     """What the target writes, once it was read as its users read it."""
     for joint in context.unescaped:
-        holds = F.array_join(levels, "").contains(joint)
-        levels = F.when(holds, split_each(levels, joint)).otherwise(levels)
+        levels = split_each(levels, joint)
     if context.target is None:
         return F.to_json(F.array(F.to_json(levels), name))
     own = native(context.target.dialect.open())

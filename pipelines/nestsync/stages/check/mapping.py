@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import reduce
 from operator import and_, or_
 
@@ -42,8 +42,12 @@ def map_objects(objects: DataFrame, mapping: Mapping) -> DataFrame:
     chosen = objects.withColumn("_rule", selected).withColumn(
         "_excluded", F.col("source").isin(ruled) & F.col("_rule").isNull() if ruled else F.lit(False)
     )
-    renamed = _with_renames(chosen, mapping.renames)
-    target_levels, mapped_by = _ruled(mapping.rules)
+    # Columns of their own, so that each is worked out once however often the next ones name it.
+    kept_levels = chosen.withColumn("_kept", _by_rule(mapping.rules, _kept, F.col("levels")))
+    segments = kept_levels.withColumn("_segments", _by_rule(mapping.rules, _segments, F.col("_kept")))
+    renamed = _with_renames(segments, mapping.renames)
+    target_levels = _by_rule(mapping.rules, _target, F.col("_segments"))
+    mapped_by = _by_rule(mapping.rules, _word, F.lit(str(MappedBy.IDENTITY)))
     is_renamed = F.col("_renamed").isNotNull()
     kept = ~F.col("_excluded")
     return renamed.select(
@@ -86,36 +90,41 @@ def _level_matches(level: Column, glob: str) -> Column:
     return level.rlike(glob_regex(glob)) if is_glob(glob) else level == glob
 
 
-def _ruled(rules: tuple[MappingRule, ...]) -> tuple[Column, Column]:
-    """The target levels and what decided them, by the rule that selected the row; itself where there is none."""
-    levels, mapped_by = F.col("levels"), F.lit(str(MappedBy.IDENTITY))
-    if not rules:
-        return levels, mapped_by
-    steps = [_apply(rule) for rule in rules]
-    targets = _first((F.col("_rule") == index, target) for index, (target, _) in enumerate(steps))
-    words = _first((F.col("_rule") == index, word) for index, (_, word) in enumerate(steps))
-    return F.coalesce(targets, levels), F.coalesce(words, mapped_by)
+def _by_rule(rules: tuple[MappingRule, ...], value: Callable[[MappingRule], Column], otherwise: Column) -> Column:
+    """`value` of the rule that selected the row; `otherwise` where none did."""
+    cases = _first((F.col("_rule") == index, value(rule)) for index, rule in enumerate(rules))
+    return F.coalesce(cases, otherwise) if rules else otherwise
 
 
-def _apply(rule: MappingRule) -> tuple[Column, Column]:
+def _kept(rule: MappingRule) -> Column:
     levels = F.col("levels")
-    kept = F.slice(levels, rule.drop + 1, F.size(levels)) if rule.drop else levels
-    segments = kept if rule.split is None else split_each(kept, rule.split)
+    return F.slice(levels, rule.drop + 1, F.size(levels)) if rule.drop else levels
+
+
+def _segments(rule: MappingRule) -> Column:
+    return F.col("_kept") if rule.split is None else split_each(F.col("_kept"), rule.split)
+
+
+def _target(rule: MappingRule) -> Column:
+    segments = F.col("_segments")
+    if rule.flatten is not None:
+        deep = F.array_join(F.slice(segments, rule.depth, F.size(segments)), rule.flatten)
+        flat = F.concat(F.slice(segments, 1, rule.depth - 1), F.array(deep))
+        segments = F.when(F.size(segments) > rule.depth, flat).otherwise(segments)
+    return F.concat(F.array(*map(F.lit, rule.prefix)), segments) if rule.prefix else segments
+
+
+def _word(rule: MappingRule) -> Column:
     word = F.lit(str(MappedBy.IDENTITY))
     if rule.drop:
-        word = F.when(F.size(levels) > 0, F.lit(str(MappedBy.DROP))).otherwise(word)
+        word = F.when(F.size("levels") > 0, F.lit(str(MappedBy.DROP))).otherwise(word)
     if rule.prefix:
         word = F.lit(str(MappedBy.PREFIX))
     if rule.split is not None:
-        word = F.when(F.size(segments) != F.size(kept), F.lit(str(MappedBy.SPLIT))).otherwise(word)
+        word = F.when(F.size("_segments") != F.size("_kept"), F.lit(str(MappedBy.SPLIT))).otherwise(word)
     if rule.flatten is not None:
-        too_deep = F.size(segments) > rule.depth
-        deep = F.array_join(F.slice(segments, rule.depth, F.size(segments)), rule.flatten)
-        flat = F.concat(F.slice(segments, 1, rule.depth - 1), F.array(deep))
-        word = F.when(too_deep, F.lit(str(MappedBy.FLATTEN))).otherwise(word)
-        segments = F.when(too_deep, flat).otherwise(segments)
-    target = F.concat(F.array(*map(F.lit, rule.prefix)), segments) if rule.prefix else segments
-    return target, word
+        word = F.when(F.size("_segments") > rule.depth, F.lit(str(MappedBy.FLATTEN))).otherwise(word)
+    return word
 
 
 def _with_renames(objects: DataFrame, renames: tuple[Rename, ...]) -> DataFrame:
@@ -131,7 +140,7 @@ def _with_renames(objects: DataFrame, renames: tuple[Rename, ...]) -> DataFrame:
         & (F.col("levels") == F.col("rename_levels"))
         & F.col("name").eqNullSafe(F.col("rename_name")),
         "left",
-    ).withColumn("_own", _target())
+    ).withColumn("_own", _renamed_to())
     by_namespace = by_object.drop(*_RENAME_SCHEMA.fieldNames()).join(
         of_namespaces,
         F.col("name").isNotNull()
@@ -150,7 +159,7 @@ _LEVELS_FIELD = StructField("levels", LEVELS)
 _NAME_FIELD = StructField("name", StringType())
 
 
-def _target() -> Column:
+def _renamed_to() -> Column:
     return F.when(
         F.col("renamed_levels").isNotNull(),
         F.struct(F.col("renamed_levels").alias("levels"), F.col("renamed_name").alias("name")),

@@ -23,6 +23,8 @@ JUDGED_SCHEMA = contract(*MAPPED_SCHEMA.fields, StructField("ordinary", BooleanT
 
 _BETWEEN = "/"
 """Between levels in one text: no ordinary level holds it, so that the parts are the levels."""
+_FEW = 4
+"""So many parts have patterns of their own."""
 
 
 def judged(mapped: DataFrame, context: CheckContext) -> DataFrame:
@@ -54,18 +56,15 @@ def _plain(ordinary: Ordinary, text: Column, count: Column) -> Column:
     """Whether `text` is `count` parts of ordinary characters, of which none means something of its own."""
     no_word = rf"(?!(?:{'|'.join(map(quoted_pattern, ordinary.words))})(?:{_BETWEEN}|\z))"
     part = f"{no_word}[{ordinary.characters}]"
-    counts = {*ordinary.namespaces, *(depth + 1 for depth in ordinary.tables)}
-    found = F.when(count == 0, F.lit(False))
-    for number in sorted(counts):
-        # No part of a short text is too long, and Java looks for any number of characters several times faster.
-        short = text.rlike(_parts(f"{part}+", number))
-        long = text.rlike(_parts(f"{part}{{1,{LONGEST}}}+", number))
-        found = found.when(count == number, F.when(F.octet_length(text) <= LONGEST, short).otherwise(long))
+    counts = sorted({*ordinary.namespaces, *(depth + 1 for depth in ordinary.tables)})
+    # Where the whole is short, no part is too long, and Java looks for any number of characters several times faster.
+    # The rest has one pattern: one for each number of parts would be more code than Java compiles.
+    numbered = F.concat(count.cast("string"), F.lit(_BETWEEN), text)
+    each = "|".join(_BETWEEN.join([str(number), *[f"{part}{{1,{LONGEST}}}+"] * number]) for number in counts)
+    found = F.when((F.octet_length(text) > LONGEST) | (count > _FEW), numbered.rlike(rf"\A(?:{each})\z"))
+    for number in counts[:_FEW]:
+        found = found.when(count == number, text.rlike(rf"\A{_BETWEEN.join([f'{part}+'] * number)}\z"))
     return found.otherwise(F.lit(False))
-
-
-def _parts(part: str, number: int) -> str:
-    return rf"\A{_BETWEEN.join([part] * number)}\z"
 
 
 def _of_sources(in_sources: Mapping[str, Ordinary], levels: Column, name: Column, text: Column) -> Column:
