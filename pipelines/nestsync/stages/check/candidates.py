@@ -88,14 +88,14 @@ def handed_around(keys: DataFrame, number: int) -> DataFrame:
 def _with_crowds(claims: Claims, context: CheckContext) -> tuple[DataFrame, DataFrame]:
     ordinary, plain, odd = claims.ordinary, claims.plain, claims.odd
     if context.folds or context.normalizes:  # elsewhere, parents that differ are different parents
-        of_odd = each_parent_once(implied(places(odd)))
+        of_odd = each_parent_once(_implied(_places(odd)))
         of_parent = F.col("target_levels"), F.lit(None).cast("string")
         is_plain = is_ordinary(ordinary, *of_parent, in_one(*of_parent))
         odd = odd.unionByName(of_odd.where(~is_plain))
         if ordinary.depths_of_parents - ordinary.namespaces:
-            odd = odd.unionByName(as_it_is(implied(places(plain)).where(~_of_depths(ordinary.namespaces))))
+            odd = odd.unionByName(as_it_is(_implied(_places(plain)).where(~_of_depths(ordinary.namespaces))))
         # These are not brought together first: most are dropped where they are, since no odd one wants their key.
-        of_plain = implied(plain).where(_of_depths(ordinary.namespaces))
+        of_plain = _implied(plain).where(_of_depths(ordinary.namespaces))
         plain = plain.unionByName(of_odd.where(is_plain).drop(*STORED)).unionByName(of_plain)
     plain, (at, named) = as_it_is(plain), map(F.col, STORED)
     text = target_text(context, at, named)
@@ -131,15 +131,15 @@ def _of_depths(depths: Iterable[int]) -> Column:
     return F.size("target_levels").isin(*depths)
 
 
-def places(claims: DataFrame) -> DataFrame:
+def _places(claims: DataFrame) -> DataFrame:
     """Where the explicit ones of `claims` are, each once: all tables of a namespace imply the same."""
     at = [name for name in _LEVELS if name in claims.columns]
     explicit = claims.where(F.col("tier") == EXPLICIT)
     return explicit.select("source", "system", "levels", "tier", "is_table", *at).distinct()
 
 
-def implied(claims: DataFrame) -> DataFrame:
-    """The parents of what is wanted, by each namespace that implies them. `claims` may be their `places`."""
+def _implied(claims: DataFrame) -> DataFrame:
+    """The parents of what is wanted, by each namespace that implies them. `claims` may be their `_places`."""
     at = [name for name in _LEVELS if name in claims.columns]
     depth = F.size("target_levels") - F.when(F.col("is_table"), 0).otherwise(1)
     below = claims.where((F.col("tier") == EXPLICIT) & (depth > 0))
@@ -222,7 +222,5 @@ __all__ = [
     "each_parent_once",
     "folded",
     "handed_around",
-    "implied",
-    "places",
     "target_text",
 ]

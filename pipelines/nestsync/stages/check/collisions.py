@@ -50,14 +50,15 @@ def collisions(
 ) -> DataFrame:
     """What of `judged` comes to one with each other or with what the target holds, in `FINDING_FIELDS`.
 
-    `judged` and `existing` are those of `claimed`. Runs a job, or two where Trino reads the target; the rest is lazy.
+    `judged` and `existing` are those of `claimed`. Runs a job, or a few where Trino reads the target; the rest is lazy.
     """
     claims = claimed(judged, existing, context, keep)
     told = _told(_heard(_crowded(candidates(claims, context, keep), context)), _ladder(context), context)
     together = shown_together(claims, context, keep)
     if together is None:
         return told
-    return told.unionByName(_told(_heard(_crowded(together, context, SCHEMA)), _IN_TRINO, context))
+    crowded = keep("together", _crowded(together, context, SCHEMA))
+    return told if crowded.isEmpty() else told.unionByName(_told(_heard(crowded), _IN_TRINO, context))
 
 
 def _crowded(claims: DataFrame, context: CheckContext, *more: str) -> DataFrame:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from nestsync.core.checking.collisions import EXPLICIT, IMPLIED
 from nestsync.core.checking.context import CheckContext
+from nestsync.core.checking.rules import NAMESPACE
 from nestsync.core.checking.together import ENGINE
 from nestsync.core.dialects import dialect
 from nestsync.stages.check.candidates import (
@@ -18,8 +20,6 @@ from nestsync.stages.check.candidates import (
     as_it_is,
     each_parent_once,
     handed_around,
-    implied,
-    places,
 )
 from nestsync.stages.check.columns import native
 
@@ -51,10 +51,27 @@ def shown_together(claims: Claims, context: CheckContext, keep: Keep) -> DataFra
 
 
 def _namespaces(claims: DataFrame) -> DataFrame:
-    """The namespaces among `claims` and those that they imply, with `SCHEMA`. The root is no schema."""
-    themselves = claims.where(~F.col("is_table") & (F.size("target_levels") > 0))
-    found = themselves.unionByName(implied(places(claims)))
-    return found.withColumn(SCHEMA, native(dialect(ENGINE)).render(F.col("stored_levels")))
+    """The namespaces among `claims` and those that they imply, with `SCHEMA`. The root is no schema.
+
+    In one pass: a row stands for its own namespace and all above it, and what is there already for itself alone.
+    """
+    explicit, size = F.col("tier") == EXPLICIT, F.size("target_levels")
+    reaching = claims.where((size > 0) & (explicit | ~F.col("is_table")))
+    depths = F.sequence(F.when(explicit, 1).otherwise(size), size)
+    each = reaching.withColumn("depth", F.explode(depths))
+    is_implied = F.col("is_table") | (F.col("depth") < size)
+    each = each.select(
+        "source",
+        "system",
+        F.when(is_implied, NAMESPACE).otherwise(F.col("object")).alias("object"),
+        "levels",
+        F.lit("").alias("name"),
+        F.when(is_implied, IMPLIED).otherwise(F.col("tier")).alias("tier"),
+        F.lit(False).alias("is_table"),
+        *(F.slice(name, F.lit(1), F.col("depth")).alias(name) for name in ("target_levels", "stored_levels")),
+        *(F.lit("").alias(name) for name in ("target_name", "stored_name")),
+    )
+    return each.withColumn(SCHEMA, native(dialect(ENGINE)).render(F.col("stored_levels")))
 
 
 def _loses_its_text() -> Column:
