@@ -49,6 +49,7 @@ RAW = Mapping(rules=(MappingRule("rest", include=(("raw", "events", "**"),)),))
 RENAMED = Mapping(renames=(Rename("hms", Identifier(("hive", "team:sales")), Identifier(("team", "sales"))),))
 TABLE_RENAMED = Mapping(renames=(Rename("rest", Identifier(("a",), "t"), Identifier(("b:c",), "t")),))
 TEAM = ("hive", "team:sales")
+IN_TRINO = ("round-trip-loss", "dangerous-name")
 NFC, NFD = "caf\u00e9", "cafe\u0301"
 
 CASES = [
@@ -421,6 +422,106 @@ CASES = [
         context("jdbc", "jdbc", engines=("trino",)),
         [(rule, "rest", ("a\x1fb",), "") for rule in ("reserved-character", "round-trip-loss", "dangerous-name")],
         {"dangerous-name": ["makes SHOW SCHEMAS fail for the whole catalog"]},
+    ),
+    Case(
+        "a dot and two levels, which Trino shows as one schema",
+        [namespace("r", "c1", "x"), namespace("r", "c1.x"), namespace("r", "c1"), table("r", "t", "c1.x")],
+        context(engines=("trino",)),
+        [
+            ("round-trip-loss", "r", ("c1.x",), ""),
+            ("dangerous-name", "r", ("c1.x",), ""),
+            ("dangerous-name", "r", ("c1", "x"), ""),
+        ],
+        {
+            "dangerous-name": [
+                '["c1.x"] is one schema with r ["c1","x"] in Trino, which means one of them by that name',
+                "SHOW SCHEMAS then fails for the whole catalog | add a rename of one of them",
+            ]
+        },
+    ),
+    Case(
+        "nothing is hidden where no engine joins levels",
+        [namespace("r", "c1", "x"), namespace("r", "c1.x")],
+        context(engines=("spark",)),
+    ),
+    Case(
+        "upper and lower case in Trino, where the target keeps both",
+        [namespace("one", "Sales"), namespace("two", "sales")],
+        context(engines=("trino",)),
+        [
+            ("round-trip-loss", "one", ("Sales",), ""),
+            ("dangerous-name", "one", ("Sales",), ""),
+            ("dangerous-name", "two", ("sales",), ""),
+        ],
+        {"dangerous-name": ['["Sales"] is one schema with two ["sales"] in Trino']},
+    ),
+    Case(
+        "what is one in the target already hides nothing in Trino",
+        [namespace("one", "Sales"), namespace("two", "sales")],
+        context(capabilities="glue", engines=("trino",)),
+        [
+            ("round-trip-loss", "one", ("Sales",), ""),
+            ("case-collision", "one", ("Sales",), ""),
+            ("case-collision", "two", ("sales",), ""),
+        ],
+    ),
+    Case(
+        "parents that Trino shows as one schema",
+        [table("one", "t", "a", "b"), namespace("one", "a", "b", "c"), namespace("two", "a.b", "d"), there("a.b")],
+        context(engines=("trino",)),
+        [
+            ("round-trip-loss", "two", ("a.b", "d"), ""),
+            ("dangerous-name", "two", ("a.b", "d"), ""),
+            ("dangerous-name", "one", ("a", "b"), ""),
+        ],
+        {
+            "dangerous-name": [
+                '["a.b"] is one schema with one ["a","b"]',
+                '["a","b"] is one schema with two ["a.b","d"]',
+            ]
+        },
+    ),
+    Case(
+        "what the target holds already and Trino shows as one schema",
+        [namespace("one", "a", "b"), namespace("one", "c"), there("a.b"), there("C"), there("d", "e"), there("d.e")],
+        context(engines=("trino",)),
+        [("dangerous-name", "one", ("a", "b"), ""), ("dangerous-name", "one", ("c",), "")],
+        {"dangerous-name": ['["a","b"] is one schema with lake ["a.b"] (already there) in Trino']},
+    ),
+    Case(
+        "many that Trino shows as one schema: three are named, and what is one in the target is not",
+        [
+            *(namespace(source, "a.b.c") for source in ("one", "two", "three", "four", "five")),
+            *(namespace("one", dotted) for dotted in ("A.b.c", "a.B.c", "a.b.C")),
+        ],
+        context(engines=("trino",), mapping=Mapping(merge=frozenset({("a.b.c",)}))),
+        [
+            *(
+                (rule, source, ("a.b.c",), "")
+                for source in ("one", "two", "three", "four", "five")
+                for rule in IN_TRINO
+            ),
+            *((rule, "one", (dotted,), "") for dotted in ("A.b.c", "a.B.c", "a.b.C") for rule in IN_TRINO),
+        ],
+        {
+            "dangerous-name": [
+                '["a.b.c"] is one schema with one ["A.b.c"], one ["a.B.c"], one ["a.b.C"] in Trino',
+                '["A.b.c"] is one schema with one ["a.B.c"], one ["a.b.C"], five ["a.b.c"] and 4 more in Trino',
+            ]
+        },
+    ),
+    Case(
+        "the root is no schema",
+        [namespace("r", ""), namespace("r")],
+        CheckContext(engines=("trino",)),
+        [
+            ("empty-level", "r", (), ""),
+            ("round-trip-loss", "r", (), ""),
+            ("empty-level", "r", ("",), ""),
+            ("round-trip-loss", "r", ("",), ""),
+            ("dangerous-name", "r", ("",), ""),
+        ],
+        {"dangerous-name": ["a DROP SCHEMA of it drops the parent"]},
     ),
     Case(
         "what Gravitino refuses and keeps",

@@ -71,12 +71,17 @@ def dangers(reader: str, levels: Levels) -> list[Refusal]:
     return READERS[reader](levels) if reader in READERS else []
 
 
+def schema_shown(levels: Levels) -> str:
+    """The text by which Trino knows the namespace `levels`, and every other one that it shows as the same schema."""
+    return dialect("trino").render(levels)
+
+
 def one_schema_together(namespaces: Iterable[Levels]) -> list[list[Levels]]:
     """Groups of namespaces that Trino shows as one schema: it means one of them by that name and hides the others."""
     by_text: dict[str, set[Levels]] = defaultdict(set)
     for levels in namespaces:
-        by_text[dialect("trino").render(levels)].add(levels)
+        by_text[schema_shown(levels)].add(levels)
     return [sorted(group) for _, group in sorted(by_text.items()) if len(group) > 1]
 
 
-__all__ = ["READERS", "dangers", "one_schema_together"]
+__all__ = ["READERS", "dangers", "one_schema_together", "schema_shown"]

@@ -10,6 +10,7 @@ from nestsync.core.checking.collisions import collisions
 from nestsync.core.checking.context import CheckContext, DialectUse, Lowered, SeverityRefused, Target
 from nestsync.core.checking.ranking import EXAMPLES, Ranked, holders, rank, refusal, suggestion
 from nestsync.core.checking.rules import Hit, Placed, Subject, finding, hits, place
+from nestsync.core.checking.together import shown_together
 from nestsync.core.findings import Finding
 from nestsync.core.separators import SeparatorRefused
 
@@ -24,7 +25,8 @@ def rank_separators(subjects: Iterable[Subject], context: CheckContext) -> tuple
 def check(subjects: Iterable[Subject], context: CheckContext) -> list[Finding]:
     """Everything that is wrong with the source objects among `subjects`, in no particular order.
 
-    Objects of the target (role ``target``) only take part in collisions, and where the separator is another now.
+    Objects of the target (role ``target``) only take part where others come to the same, there or for an engine, and
+    where the separator is another now.
     """
     every = list(subjects)
     ranked = rank_separators(every, context)
@@ -32,6 +34,7 @@ def check(subjects: Iterable[Subject], context: CheckContext) -> list[Finding]:
     found = list(_by_itself(placed, context, suggestion(ranked)))
     existing = [subject for subject in every if subject.role != "source"]
     found += collisions(placed, existing, context)
+    found += shown_together(placed, existing, context)
     found += separator_changes(existing, context)
     refused = refusal({each.separator: each.conflicts for each in ranked}, context)
     if refused is not None:

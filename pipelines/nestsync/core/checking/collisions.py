@@ -44,15 +44,16 @@ class Claim:
     """A voice and the target identifier that it claims, in the order in which others are named.
 
     `exact` is the text that the target writes, `folded` that of what it makes of the case, `final` that of
-    what it makes of case and normalisation: equal ones are one object.
+    what it makes of case and normalisation (of `stored`): equal ones are one object.
     """
 
+    final: str
     folded: str
     exact: str
     levels: Levels
     name: str
     voice: Voice
-    final: str
+    stored: Levels
 
     @property
     def identifier(self) -> tuple[Levels, str]:
@@ -67,8 +68,15 @@ class _Keys:
     def claim(self, target: Identifier, voice: Voice) -> Claim:
         folded = _each(target, str.lower) if self.context.folds else target
         final = _each(folded, _nfc) if self.context.normalizes else folded
-        texts = [self.text(identifier) for identifier in (folded, target, final)]
-        return Claim(texts[0], texts[1], target.levels, target.name or "", voice, texts[2])
+        return Claim(
+            final=self.text(final),
+            folded=self.text(folded),
+            exact=self.text(target),
+            levels=target.levels,
+            name=target.name or "",
+            voice=voice,
+            stored=final.levels,
+        )
 
     def text(self, target: Identifier) -> str:
         return target_text(target.levels, target.name, self.context)
@@ -100,27 +108,31 @@ def collisions(placed: Iterable[Placed], existing: Iterable[Subject], context: C
     none either: that is the object itself.
     """
     groups: dict[tuple[bool, str], set[Claim]] = defaultdict(set)
-    for claim in _claims(placed, existing, context):
+    differ = context.folds or context.normalizes  # elsewhere, parents that differ are different parents
+    for claim in claims(placed, existing, context, parents=differ):
         groups[bool(claim.name), claim.final].add(claim)
     for group in groups.values():
-        heard = sorted(_heard(group))
-        for claim in heard:
+        among = heard(group)
+        for claim in among:
             if claim.voice.tier != EXISTING:
-                yield from _about(claim, heard, context)
+                yield from _about(claim, among, context)
 
 
-def _claims(placed: Iterable[Placed], existing: Iterable[Subject], context: CheckContext) -> Iterator[Claim]:
+def claims(
+    placed: Iterable[Placed], existing: Iterable[Subject], context: CheckContext, *, parents: bool
+) -> Iterator[Claim]:
+    """What is wanted in the target, with the `parents` that it implies where they matter, and what is there."""
     keys = _Keys(context)
     for subject, target in ((each.subject, each.moved) for each in placed):
         if target is None:
             continue
         yield keys.claim(target, _voice(subject, EXPLICIT))
-        if context.folds or context.normalizes:  # elsewhere, parents that differ are different parents
-            parents = [
+        if parents:
+            implied = [
                 *ancestors(target.levels),
                 *([target.levels] if target.name is not None and target.levels else []),
             ]
-            yield from (keys.claim(Identifier(parent), _voice(subject, IMPLIED)) for parent in parents)
+            yield from (keys.claim(Identifier(parent), _voice(subject, IMPLIED)) for parent in implied)
     for subject in existing:
         yield keys.claim(subject.identifier, _voice(subject, EXISTING))
 
@@ -131,8 +143,15 @@ def _voice(subject: Subject, tier: int) -> Voice:
     return Voice(subject.source, subject.levels, subject.name or "", subject.object, tier)
 
 
-def _heard(group: set[Claim]) -> Iterator[Claim]:
-    """Of each target identifier, the explicit claims; without any, the smallest that implies it; else what exists."""
+def heard(group: set[Claim]) -> list[Claim]:
+    """Of each target identifier, the explicit claims; without any, the smallest that implies it; else what exists.
+
+    In the order in which they are named.
+    """
+    return sorted(_loudest(group))
+
+
+def _loudest(group: set[Claim]) -> Iterator[Claim]:
     by_identifier: dict[tuple[Levels, str], list[Claim]] = defaultdict(list)
     for claim in group:
         by_identifier[claim.identifier].append(claim)
@@ -142,10 +161,10 @@ def _heard(group: set[Claim]) -> Iterator[Claim]:
         yield from loudest if tier == EXPLICIT else loudest[:1]
 
 
-def _about(claim: Claim, heard: list[Claim], context: CheckContext) -> Iterator[Finding]:
+def _about(claim: Claim, among: list[Claim], context: CheckContext) -> Iterator[Finding]:
     merged = not claim.name and claim.levels in context.mapping.merge
-    same = [other for other in heard if other.identifier == claim.identifier and other is not claim and not merged]
-    others = [other for other in heard if other.identifier != claim.identifier]
+    same = [other for other in among if other.identifier == claim.identifier and other is not claim and not merged]
+    others = [other for other in among if other.identifier != claim.identifier]
     text = [other for other in others if other.exact == claim.exact]
     case = [other for other in others if other.exact != claim.exact and other.folded == claim.folded]
     form = [other for other in others if other.folded != claim.folded]
@@ -156,10 +175,11 @@ def _about(claim: Claim, heard: list[Claim], context: CheckContext) -> Iterator[
         ("normalization-collision", messages.ONE_FORM, form),
     ):
         if found:
-            yield _finding(claim, rule, how, found, context)
+            yield finding(claim, rule, how, found, context)
 
 
-def _finding(claim: Claim, rule: str, how: str, others: list[Claim], context: CheckContext) -> Finding:
+def finding(claim: Claim, rule: str, how: str, others: list[Claim], context: CheckContext) -> Finding:
+    """What `rule` tells the voice of `claim`: that in the target it is one, as `how` says, with `others`."""
     named = ", ".join(str(other.voice) for other in others[:SHOWN_OTHERS])
     more = len(others) - SHOWN_OTHERS
     values = {
@@ -181,4 +201,15 @@ def _finding(claim: Claim, rule: str, how: str, others: list[Claim], context: Ch
     )
 
 
-__all__ = ["EXISTING", "EXPLICIT", "IMPLIED", "SHOWN_OTHERS", "collisions", "target_text"]
+__all__ = [
+    "EXISTING",
+    "EXPLICIT",
+    "IMPLIED",
+    "SHOWN_OTHERS",
+    "Claim",
+    "claims",
+    "collisions",
+    "finding",
+    "heard",
+    "target_text",
+]

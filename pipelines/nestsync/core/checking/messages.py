@@ -147,6 +147,10 @@ WANTED_TOO = " is wanted by {} too"
 ONE_TEXT = " is written in the target as is {}"
 ONE_CASE = " is one with {} where the target folds case"
 ONE_FORM = " is one with {} where the target normalises to NFC"
+ONE_SCHEMA = (
+    " is one schema with {} in Trino, which means one of them by that name and hides the rest; "
+    "with some servers SHOW SCHEMAS then fails for the whole catalog"
+)
 
 ALREADY_THERE = " (already there)"
 

@@ -256,6 +256,7 @@ def finding(placed: Placed, hit: Hit, context: CheckContext) -> Finding:
 
 
 __all__ = [
+    "DANGEROUS",
     "MOVED",
     "NAMESPACE",
     "STATUS_RULES",

@@ -51,7 +51,7 @@ def check(
 
     Source rows are mapped and checked; target rows only take part where a wanted key meets one of theirs, and where
     the separator is another now. Runs
-    two jobs: one ranks the separators, since the messages name a free one, the other counts the keys that may be
+    a few jobs: one ranks the separators, since the messages name a free one, the others count the keys that may be
     crowded. The rest is lazy; `objects` and `mapped`, which is what `map_sources` made of them, are read several times,
     so keep what is costly to read. `keep` is given frames that others are made of, and may persist them.
     """

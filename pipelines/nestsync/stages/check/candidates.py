@@ -7,13 +7,14 @@ and no second object, wants its key.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from nestsync.core.checking.collisions import EXISTING, EXPLICIT, IMPLIED
 from nestsync.core.checking.context import CheckContext
-from nestsync.core.checking.ordinary import in_target
+from nestsync.core.checking.ordinary import Ordinary, in_target
 from nestsync.core.checking.rules import MOVED, NAMESPACE
 from nestsync.stages.check.columns import native
 from nestsync.stages.check.native import split_each
@@ -21,7 +22,7 @@ from nestsync.stages.check.nfc import normalised
 from nestsync.stages.check.ordinary import in_one, is_ordinary, ordinary_text
 
 FEW_CROWDS = 500_000
-"""So many keys, 8 bytes each, are handed to every task; more are brought to the rows by a shuffle."""
+"""So many keys, 8 bytes each or a short text, are handed to every task; more are brought to the rows by a shuffle."""
 
 SUBJECT = ("source", "system", "object", "levels", "name")
 """Whose claim it is."""
@@ -33,30 +34,27 @@ _LEVELS = ("target_levels", "stored_levels")
 _BEYOND_ASCII = r"[^\x00-\x7F]"
 _UPPER_OR_BEYOND_ASCII = rf"[A-Z]|{_BEYOND_ASCII}"
 
+Keep = Callable[[str, DataFrame], DataFrame]
+"""May persist the frame of that name, which is read more than once."""
 
-def candidates(
-    judged: DataFrame, existing: DataFrame, context: CheckContext, keep: Callable[[str, DataFrame], DataFrame]
-) -> DataFrame:
-    """The claims that may meet others: `SUBJECT`, ``tier``, ``is_table``, `WANTED`, `STORED` and ``crowd``.
 
-    `judged` is in `JUDGED_SCHEMA`, `existing` are the target's own objects in ``SCHEMAS["all"]``. Claims that come to
-    one text in the target are of one ``crowd``. Names are empty texts for namespaces. Runs one job, which counts the
-    keys that may be crowded; the rest is lazy. `keep` may persist frames that are read twice.
+@dataclass(frozen=True)
+class Claims:
+    """What is wanted in the target by name, and what is there: `SUBJECT`, ``tier``, ``is_table`` and `WANTED`.
+
+    Names are empty texts for namespaces.
     """
-    plain, odd = _claims(judged, existing, context, keep)
-    crowds = keep("crowds", odd.select("crowd").union(_repeated(plain)).distinct())
-    few = crowds.count() <= FEW_CROWDS
-    met = plain.join(F.broadcast(crowds) if few else crowds, "crowd", "left_semi")
-    return _each_parent_once(met.unionByName(odd))
+
+    ordinary: Ordinary
+    """Which identifiers are."""
+    plain: DataFrame
+    """Under ordinary identifiers, which the target keeps as they are, each under a text of its own."""
+    odd: DataFrame
+    """Under others, with `STORED`."""
 
 
-def _claims(
-    judged: DataFrame, existing: DataFrame, context: CheckContext, keep: Callable[[str, DataFrame], DataFrame]
-) -> tuple[DataFrame, DataFrame]:
-    """What is claimed under ordinary identifiers, which the target keeps as they are, each under a text of its own.
-
-    And what is claimed under others.
-    """
+def claimed(judged: DataFrame, existing: DataFrame, context: CheckContext, keep: Keep) -> Claims:
+    """The claims of `judged` (`JUDGED_SCHEMA`), and of `existing`, the target's own objects in ``SCHEMAS["all"]``."""
     ordinary = in_target(context)
     wanted = judged.where(F.col("status").isin(*MOVED) & F.col("target_levels").isNotNull())
     its_own = F.col("levels"), F.col("name")
@@ -66,18 +64,40 @@ def _claims(
         explicit = _claim(wanted.where(of), EXPLICIT, F.col("target_levels"), F.col("target_name"))
         return explicit.unionByName(_claim(there.where(of), EXISTING, F.col("levels"), F.col("name")))
 
-    plain, odd = claims(F.col("ordinary")), keep("odd-claims", _as_stored(claims(~F.col("ordinary")), context))
+    odd = keep("odd-claims", _as_stored(claims(~F.col("ordinary")), context))
+    return Claims(ordinary, claims(F.col("ordinary")), odd)
+
+
+def candidates(claims: Claims, context: CheckContext, keep: Keep) -> DataFrame:
+    """The claims that may meet others, and those on implied parents, with `STORED` and ``crowd``.
+
+    Claims that come to one text in the target are of one ``crowd``. Runs one job, which counts the keys that may be
+    crowded; the rest is lazy.
+    """
+    plain, odd = _with_crowds(claims, context)
+    crowds = keep("crowds", odd.select("crowd").union(_repeated(plain)).distinct())
+    met = plain.join(handed_around(crowds, crowds.count()), "crowd", "left_semi")
+    return each_parent_once(met.unionByName(odd))
+
+
+def handed_around(keys: DataFrame, number: int) -> DataFrame:
+    """`keys`, of which there are at most `number`, to join with."""
+    return F.broadcast(keys) if number <= FEW_CROWDS else keys
+
+
+def _with_crowds(claims: Claims, context: CheckContext) -> tuple[DataFrame, DataFrame]:
+    ordinary, plain, odd = claims.ordinary, claims.plain, claims.odd
     if context.folds or context.normalizes:  # elsewhere, parents that differ are different parents
-        of_odd = _each_parent_once(_implied(_places(odd)))
+        of_odd = each_parent_once(_implied(_places(odd)))
         of_parent = F.col("target_levels"), F.lit(None).cast("string")
         is_plain = is_ordinary(ordinary, *of_parent, in_one(*of_parent))
         odd = odd.unionByName(of_odd.where(~is_plain))
         if ordinary.depths_of_parents - ordinary.namespaces:
-            odd = odd.unionByName(_as_it_is(_implied(_places(plain)).where(~_of_depths(ordinary.namespaces))))
+            odd = odd.unionByName(as_it_is(_implied(_places(plain)).where(~_of_depths(ordinary.namespaces))))
         # These are not brought together first: most are dropped where they are, since no odd one wants their key.
         of_plain = _implied(plain).where(_of_depths(ordinary.namespaces))
         plain = plain.unionByName(of_odd.where(is_plain).drop(*STORED)).unionByName(of_plain)
-    plain, (at, named) = _as_it_is(plain), map(F.col, STORED)
+    plain, (at, named) = as_it_is(plain), map(F.col, STORED)
     text = target_text(context, at, named)
     return _keyed(plain, ordinary_text(ordinary, context, at, named, text)), _keyed(odd, text)
 
@@ -142,16 +162,16 @@ def _names_of(at: Sequence[str]) -> Iterator[str]:
     return (name for levels, name in (WANTED, STORED) if levels in at)
 
 
-def _each_parent_once(claims: DataFrame) -> DataFrame:
+def each_parent_once(claims: DataFrame) -> DataFrame:
     """`claims` with each parent implied by the smallest namespace alone: nobody else will be heard."""
-    implied, voice = F.col("tier") == IMPLIED, ("source", "levels", "system")
+    of_parent, voice = F.col("tier") == IMPLIED, ("source", "levels", "system")
     smallest = F.min(F.struct(*voice)).alias("smallest")
     others = [name for name in claims.columns if name not in voice]
-    once = claims.where(implied).groupBy(*others).agg(smallest).select(*others, "smallest.*")
-    return claims.where(~implied).unionByName(once)
+    once = claims.where(of_parent).groupBy(*others).agg(smallest).select(*others, "smallest.*")
+    return claims.where(~of_parent).unionByName(once)
 
 
-def _as_it_is(claims: DataFrame) -> DataFrame:
+def as_it_is(claims: DataFrame) -> DataFrame:
     """`claims` that the target keeps as they are wanted, in `STORED`."""
     return claims.withColumns(dict(zip(STORED, map(F.col, WANTED), strict=True)))
 
@@ -189,4 +209,17 @@ def target_text(context: CheckContext, levels: Column, name: Column) -> Column:
     return F.when(F.col("is_table"), own.render_table(levels, name)).otherwise(own.render(levels))
 
 
-__all__ = ["STORED", "SUBJECT", "WANTED", "candidates", "folded", "target_text"]
+__all__ = [
+    "STORED",
+    "SUBJECT",
+    "WANTED",
+    "Claims",
+    "Keep",
+    "as_it_is",
+    "candidates",
+    "claimed",
+    "each_parent_once",
+    "folded",
+    "handed_around",
+    "target_text",
+]

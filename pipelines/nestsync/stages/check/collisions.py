@@ -1,4 +1,6 @@
-"""Where two identifiers would be one in the target, for any number of rows; `core.checking.collisions` is the oracle.
+"""Where two identifiers would be one, for any number of rows: in the target, or for Trino, which reads it.
+
+`core.checking.collisions` and `core.checking.together` are the oracles.
 
 What may meet is brought together by key; what is alone there is done with, the rest is looked at closely where it is.
 No group has to fit into memory, also where a whole catalog collides.
@@ -6,7 +8,7 @@ No group has to fit into memory, also where a whole catalog collides.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -18,15 +20,25 @@ from nestsync.core.checking import messages
 from nestsync.core.checking.collisions import EXISTING, EXPLICIT, SHOWN_OTHERS
 from nestsync.core.checking.context import CheckContext
 from nestsync.core.checking.messages import Slot
-from nestsync.core.checking.rules import NAMESPACE
+from nestsync.core.checking.rules import DANGEROUS, NAMESPACE
 from nestsync.schemas import FINDING_FIELDS, LEVELS
-from nestsync.stages.check.candidates import STORED, SUBJECT, WANTED, candidates, folded, target_text
+from nestsync.stages.check.candidates import (
+    STORED,
+    SUBJECT,
+    WANTED,
+    Keep,
+    candidates,
+    claimed,
+    folded,
+    target_text,
+)
 from nestsync.stages.check.sentences import Codebook, Entry, explained
+from nestsync.stages.check.together import SCHEMA, shown_together
 from nestsync.stages.columns import quoted, shown
 
 _IDENTIFIER = ("is_table", *WANTED)
 _VOICE = ("source", "levels", "name", "object")
-_ORDER = ("folded", "exact", *WANTED, *_VOICE)
+_ORDER = ("final", "folded", "exact", *WANTED, *_VOICE)
 
 
 def collisions(
@@ -34,19 +46,25 @@ def collisions(
     existing: DataFrame,
     context: CheckContext,
     *,
-    keep: Callable[[str, DataFrame], DataFrame] = lambda _, frame: frame,
+    keep: Keep = lambda _, frame: frame,
 ) -> DataFrame:
-    """The collisions of `judged` with each other and with what the target holds, in `FINDING_FIELDS`.
+    """What of `judged` comes to one with each other or with what the target holds, in `FINDING_FIELDS`.
 
-    `judged`, `existing` and `keep` are those of `candidates`, which runs one job; the rest is lazy.
+    `judged` and `existing` are those of `claimed`. Runs a job, or a few where Trino reads the target; the rest is lazy.
     """
-    return _told(_heard(_crowded(candidates(judged, existing, context, keep), context)), context)
+    claims = claimed(judged, existing, context, keep)
+    told = _told(_heard(_crowded(candidates(claims, context, keep), context)), _ladder(context), context)
+    together = shown_together(claims, context, keep)
+    if together is None:
+        return told
+    crowded = keep("together", _crowded(together, context, SCHEMA))
+    return told if crowded.isEmpty() else told.unionByName(_told(_heard(crowded), _IN_TRINO, context))
 
 
-def _crowded(claims: DataFrame, context: CheckContext) -> DataFrame:
+def _crowded(claims: DataFrame, context: CheckContext, *more: str) -> DataFrame:
     """The claims on keys that several identifiers, or several source objects, want.
 
-    Adds the texts ``exact``, ``folded`` and ``final`` (see `core.checking.collisions.Claim`).
+    Adds the texts ``exact``, ``folded`` and ``final`` (see `core.checking.collisions.Claim`); leaves those of `more`.
     """
     crowd = Window.partitionBy("crowd")
     counted = claims.withColumn("identity", F.xxhash64(*WANTED)).withColumns(
@@ -62,6 +80,7 @@ def _crowded(claims: DataFrame, context: CheckContext) -> DataFrame:
         "tier",
         *_IDENTIFIER,
         "crowd",
+        *more,
         target_text(context, F.col("target_levels"), F.col("target_name")).alias("exact"),
         target_text(context, *folded(context)).alias("folded"),
         target_text(context, *map(F.col, STORED)).alias("final"),
@@ -90,12 +109,21 @@ def _heard(claims: DataFrame) -> DataFrame:
 
 @dataclass(frozen=True)
 class _Relation:
-    """One way in which others come to the same: those with equal `within`, and with another `apart`."""
+    """One way in which others come to the same: those with equal `within`, and with another `apart`.
+
+    Without `how` it is nothing to be told: those are one already, and left out of the next.
+    """
 
     rule: str
-    how: str
+    how: str | None
     within: tuple[str, ...]
     apart: tuple[str, ...]
+
+
+_IN_TRINO = (
+    _Relation(DANGEROUS, None, (SCHEMA, "final"), _ORDER),
+    _Relation(DANGEROUS, messages.ONE_SCHEMA, (SCHEMA,), ("final",)),
+)
 
 
 def _ladder(context: CheckContext) -> list[_Relation]:
@@ -112,18 +140,20 @@ def _ladder(context: CheckContext) -> list[_Relation]:
     return ladder
 
 
-def _told(heard: DataFrame, context: CheckContext) -> DataFrame:
+def _told(heard: DataFrame, ladder: Sequence[_Relation], context: CheckContext) -> DataFrame:
     """A finding for each claim and each relation in which it has others."""
     codebook, hits = Codebook(), []
     known, closer, named = heard, F.lit(1), F.lit(True)
-    for index, relation in enumerate(_ladder(context)):
+    for index, relation in enumerate(ladder):
         known, named = _with_group(known, relation, index, named)
         more = F.col(f"size{index}") - closer
         condition = more > 0
         if relation.how == messages.WANTED_TOO:
             condition = condition & ~_merged(context)
-        hits.append(F.when(condition, F.struct(_code(relation, codebook, context), _others(relation, index, more))))
         closer = F.col(f"size{index}")
+        if relation.how is not None:
+            code = _code(relation.rule, relation.how, codebook, context)
+            hits.append(F.when(condition, F.struct(code, _others(relation, index, more))))
     found = known.where(F.col("tier") != EXISTING).withColumn("hit", F.explode(F.array_compact(F.array(*hits))))
     slots = {
         Slot.TARGET: shown(F.col("target_levels")),
@@ -166,14 +196,14 @@ def _merged(context: CheckContext) -> Column:
     return reduce(or_, merged, F.lit(False)) & ~F.col("is_table")
 
 
-def _code(relation: _Relation, codebook: Codebook, context: CheckContext) -> Column:
+def _code(rule: str, how: str, codebook: Codebook, context: CheckContext) -> Column:
     of_table, of_namespace = (
         codebook.code(
             Entry(
-                relation.rule,
-                str(context.severity(relation.rule)),
+                rule,
+                str(context.severity(rule)),
                 of_levels=False,
-                sentence=messages.collision(relation.how, table=table),
+                sentence=messages.collision(how, table=table),
             )
         )
         for table in (True, False)
