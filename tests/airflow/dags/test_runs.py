@@ -115,6 +115,29 @@ def test_those_who_are_to_hear_of_it_hear_of_the_question_and_of_a_no(
     ]
 
 
+@pytest.mark.parametrize("alert", ["runs.refuse", "runs.nowhere", "nowhere.tell"])
+def test_an_alert_that_fails_takes_no_decision_and_is_told_of(
+    spark: Spark, bag: Bag, capfd: pytest.CaptureFixture[str], alert: str
+) -> None:
+    with decided("Approve"):
+        ran = spark.run(bag(sales=f"airflow: {{alert: {alert}, approve_above: 0}}\n").dags["nestsync.sales"], {})
+    assert (ran.state, ran.states) == ("success", GOES_WELL)
+    out = capfd.readouterr()
+    assert f"Nobody was told: airflow.alert ({alert}) ended with " in out.out + out.err
+    assert "Traceback" not in out.out + out.err
+
+
+@pytest.mark.parametrize("task", ["check", "plan"])
+def test_a_job_that_did_not_end_well_is_nothing_to_decide_on(spark: Spark, bag: Bag, task: str) -> None:
+    gate = bag(sales="airflow: {retries: 0, alert: runs.tell}\n").dags["nestsync.sales"]
+    gate.get_task(task)._accepts = lambda _: (0, 1)  # as a person does who marks it a success
+    ran = spark.run(gate, {task: (1, {})})
+    assert ran.states["gate"] == "failed"
+    ((_, said),) = runs.told
+    assert f"The task {task} left nothing to decide on: its job ended with exit 1. Was it marked" in (said or "")
+    assert f"next: clear the task {task}" in (said or "")
+
+
 def test_a_check_that_was_marked_by_hand_is_nothing_to_decide_on(spark: Spark, dag: DAG) -> None:
     ran = spark.run(dag, {}, marked="check")
     assert ran.states["gate"] == "failed"
