@@ -205,7 +205,8 @@ def _value(secret: Secret) -> str:
             CANNOT_BEGIN,
         )
     value = ":".join(str(part) for part in parts)
-    mask_secret(value)
+    for each in (value, *value.splitlines()):  # a log is masked line by line
+        mask_secret(each)
     return value
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import runs
 from airflow.sdk import DAG
+from airflow.sdk.log import redact
 from conftest import Bag
 from runs import Ends, Spark, decided, stage
 
@@ -187,6 +188,15 @@ def test_a_job_has_its_secrets_and_nothing_of_airflow_s(
     assert started["environment"]["HOME"]  # what is not Airflow's own is inherited
     assert [name for name in started["environment"] if "AIRFLOW" in name] == []
     assert "s3cr3t" not in str(started["argv"])
+
+
+def test_a_secret_of_several_lines_is_masked_in_each(spark: Spark, bag: Bag, monkeypatch: pytest.MonkeyPatch) -> None:
+    block = "airflow: {retries: 0, environment: [{name: KEY, connection: lakehouse, field: extra.key}]}\n"
+    lakehouse = {"conn_type": "http", "extra": {"key": "first-l1ne\nsecond-l1ne"}}
+    monkeypatch.setenv("AIRFLOW_CONN_LAKEHOUSE", json.dumps(lakehouse))
+    spark.run(bag(sales=block).dags["nestsync.sales"], {})
+    assert redact("it prints first-l1ne") == "it prints ***"  # as each line that a job prints is a log line
+    assert redact("second-l1ne, too") == "***, too"
 
 
 @pytest.mark.parametrize(
