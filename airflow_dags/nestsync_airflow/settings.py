@@ -193,26 +193,26 @@ def _timezone(key: str, value: object) -> str:
 
 
 def _secret(key: str, value: object) -> Secret:
+    # What is wrong here may be the secret itself, in the wrong place: no message repeats it.
     known = [field.name for field in fields(Secret)]
     if not isinstance(value, Mapping) or not {"name", "connection"} <= set(value) <= set(known):
         raise Refused(f"airflow.{key} must have the keys name and connection, and may have field")
     secret = Secret(**{each: _text(f"{key}.{each}", said) for each, said in value.items()})
     if not _VARIABLE.fullmatch(secret.name):
-        raise Refused(f"airflow.{key}.name must be the name of an environment variable, not {secret.name!r}")
+        raise Refused(f"airflow.{key}.name must be the name of an environment variable (letters, digits, _)")
     if _RESERVED.fullmatch(secret.name):
         raise Refused(
             f"airflow.{key}.name cannot be {secret.name}: it decides how the job is run. Take another name, here and "
             "in the configuration (token_env and the like)"
         )
     if not _FIELDS.fullmatch(secret.field):
-        raise Refused(
-            f"airflow.{key}.field must be password, login, login:password, host, schema or extra.NAME, "
-            f"not {secret.field!r}"
-        )
+        raise Refused(f"airflow.{key}.field must be password, login, login:password, host, schema or extra.NAME")
     return secret
 
 
 def _secrets(key: str, value: object) -> tuple[Secret, ...]:
+    if not isinstance(value, list):
+        raise Refused(f"airflow.{key} must be a list of {{name, connection}}: a value is in a connection, never here")
     found = _listed(_secret)(key, value)
     names = [secret.name for secret in found]
     for name in names:

@@ -209,6 +209,24 @@ def test_a_block_that_cannot_be_used_fails_every_night_and_harms_no_other(bag: B
     assert DagSerialization.deserialize_dag(DagSerialization.serialize_dag(dag)).timetable.summary == "0 0 * * *"
 
 
+@pytest.mark.parametrize(
+    "environment",
+    [
+        "s3cr3t",
+        "{TOKEN: s3cr3t}",
+        "[s3cr3t]",
+        "[{TOKEN: s3cr3t}]",
+        "[{name: TOKEN=s3cr3t, connection: c}]",
+        "[{name: TOKEN, connection: c, value: s3cr3t}]",
+        "[{name: TOKEN, connection: c, field: s3cr3t}]",
+    ],
+)
+def test_a_secret_in_the_wrong_place_is_not_repeated(bag: Bag, environment: str) -> None:
+    dag = bag(sales=f"airflow: {{environment: {environment}}}\n").dags["nestsync.sales"]
+    assert "airflow.environment" in dag.get_task("configuration").problem
+    assert "s3cr3t" not in str(DagSerialization.serialize_dag(dag)) + dag.get_task("configuration").problem
+
+
 def test_what_is_right_in_a_block_with_a_mistake_is_in_force(bag: Bag) -> None:
     block = (
         "airflow: {schedule: '0 3 * * *', timezone: Europe/Berlin, owner: data-platform, alert: a.tell, tags: [sales]"
