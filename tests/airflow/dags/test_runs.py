@@ -179,12 +179,16 @@ def test_links_are_where_they_lead_somewhere(spark: Spark, dag: DAG) -> None:
 def test_a_job_has_its_secrets_and_nothing_of_airflow_s(
     spark: Spark, bag: Bag, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    block = "airflow: {retries: 0, environment: [{name: TOKEN, connection: lakehouse, field: extra.token}]}\n"
-    monkeypatch.setenv("AIRFLOW_CONN_LAKEHOUSE", json.dumps({"conn_type": "http", "extra": {"token": "s3cr3t"}}))
+    fields = {"TOKEN": "extra.token", "KEYFILE": "extra.keyfile", "BOTH": "login:password"}
+    named = ", ".join(f"{{name: {name}, connection: lakehouse, field: '{field}'}}" for name, field in fields.items())
+    block = f"airflow: {{retries: 0, environment: [{named}]}}\n"
+    lakehouse = {"login": "ada", "password": "p4ssword", "extra": {"token": "s3cr3t", "keyfile": {"key": "k3y"}}}
+    monkeypatch.setenv("AIRFLOW_CONN_LAKEHOUSE", json.dumps({"conn_type": "http"} | lakehouse))
     monkeypatch.setenv("AIRFLOW_VAR_OTHER", "other-s3cr3t")
     monkeypatch.setenv("_AIRFLOW__INTERNAL", "x")
     started = spark.run(bag(sales=block).dags["nestsync.sales"], {}).job("apply")
-    assert started["environment"]["TOKEN"] == "s3cr3t"
+    handed_on = {name: started["environment"][name] for name in fields}
+    assert handed_on == {"TOKEN": "s3cr3t", "KEYFILE": '{"key": "k3y"}', "BOTH": "ada:p4ssword"}
     assert started["environment"]["HOME"]  # what is not Airflow's own is inherited
     assert [name for name in started["environment"] if "AIRFLOW" in name] == []
     assert "s3cr3t" not in str(started["argv"])
