@@ -14,7 +14,8 @@ class Alert(BaseNotifier):
     """Calls the function that the configuration names (``airflow.alert``) with Airflow's context.
 
     ``context["exception"]`` is what stopped the task or the run, in the words of the log; None where a person is
-    waited for. The function is imported when it is called: the scheduler needs nothing of it.
+    waited for. The function is imported when it is called: the scheduler needs nothing of it. One that fails is told in
+    the log and changes nothing else: a person can answer, though nobody could be told of the question.
     """
 
     def __init__(self, function: str) -> None:
@@ -22,8 +23,17 @@ class Alert(BaseNotifier):
         self.function = function
 
     def notify(self, context: Context) -> None:
-        module, _, name = self.function.rpartition(".")
-        getattr(import_module(module), name)({"exception": None, **context})
+        try:
+            module, _, name = self.function.rpartition(".")
+            getattr(import_module(module), name)({"exception": None, **context})
+        except Exception as error:  # the function is the configuration's, and may raise whatever there is
+            self.log.error(
+                "Nobody was told: airflow.alert (%s) ended with %s: %s\nhint: it has to be importable, and to work, "
+                "wherever tasks run and DAGs are parsed",
+                self.function,
+                type(error).__name__,
+                error,
+            )
 
 
 class TimeoutAlert:

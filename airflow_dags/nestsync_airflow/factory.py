@@ -33,6 +33,7 @@ from nestsync_airflow.texts import ASSESSMENT, BROKEN, sync_text
 SYNC, ASSESSMENT_OF = "nestsync", "nestsync_assess"
 """What the ids of DAGs begin with; the configuration's name follows."""
 LONGEST_WAIT = timedelta(hours=1)
+"""How long the wait for another try grows, where it is not longer from the first."""
 LONGEST_ID = 250
 """How many characters Airflow keeps of the id of a DAG."""
 _BEGAN = datetime(2025, 1, 1, tzinfo=UTC)
@@ -167,6 +168,7 @@ def _short(dag_id: str) -> str:
 def _dag(dag_id: str, settings: Settings, schedule: str | None, **parts: Any) -> DAG:
     alert = _alert(settings)
     longest = timedelta(hours=settings.timeout_hours)
+    first_wait = timedelta(seconds=settings.retry_seconds)
     return DAG(
         dag_id,
         schedule=None if schedule is None else CronTriggerTimetable(schedule, timezone=settings.timezone),
@@ -178,9 +180,9 @@ def _dag(dag_id: str, settings: Settings, schedule: str | None, **parts: Any) ->
         default_args={
             "owner": settings.owner,
             "retries": settings.retries,
-            "retry_delay": timedelta(seconds=settings.retry_seconds),
+            "retry_delay": first_wait,
             "retry_exponential_backoff": 2.0,
-            "max_retry_delay": LONGEST_WAIT,
+            "max_retry_delay": max(first_wait, LONGEST_WAIT),
             "retry_policy": RetryWhereItHelps(),
             "on_failure_callback": [alert] if alert else None,
             "execution_timeout": longest,

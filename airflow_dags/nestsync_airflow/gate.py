@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -15,7 +14,7 @@ from airflow.sdk import BaseNotifier, Context
 
 from nestsync_airflow.jobs import READS_CONFIGURATION, page_to_come
 from nestsync_airflow.links import FindingsLink, PlanLink
-from nestsync_airflow.outcomes import BLOCKING, UNEXPECTED, USAGE, Stopped
+from nestsync_airflow.outcomes import BLOCKING, DONE, UNEXPECTED, USAGE, Stopped
 from nestsync_airflow.settings import Settings
 
 CREATES, SENDS_NOTHING = "create_namespace", ("noop", "left different", "blocked")
@@ -56,10 +55,10 @@ class Gate(ApprovalOperator):
 
     def execute(self, context: Context) -> Any:
         self.report_page = page_to_come(context, self.nestsync_run, self.settings.reports_url)
-        checked = self._told_by("check", context)
+        checked = self._ended("check", context, (DONE, BLOCKING))
         if checked["exit_code"] == BLOCKING:
             raise self._blocked(checked)
-        plan = self._told_by("plan", context)
+        plan = self._ended("plan", context, (DONE,))
         counts = plan["counts"]["plan"]
         if context["params"]["dry_run"]:
             self.log.info("This is a dry run: %s Nothing is written.", plan["verdict"])
@@ -83,19 +82,28 @@ class Gate(ApprovalOperator):
         if self.alert is not None and event.get("chosen_options") == [self.REJECT]:
             who = (event.get("responded_by_user") or {}).get("name") or "a person"
             told = Stopped(f"The plan was rejected by {who}. Nothing was written.")
-            with suppress(Exception):  # Airflow has logged it, and the decision stands
-                self.alert(cast("Context", {**context, "exception": told}))
+            self.alert(cast("Context", {**context, "exception": told}))
         return super().execute_complete(context, event)  # which raises what skips the rest
+
+    def _ended(self, task: str, context: Context, codes: Collection[int]) -> Mapping[str, Any]:
+        """What `task` left, whose job ended with one of `codes`."""
+        found: Mapping[str, Any] = self._told_by(task, context)
+        if found["exit_code"] not in codes:
+            raise self._undecidable(task, f"its job ended with exit {found['exit_code']}")
+        return found
 
     def _told_by(self, task: str, context: Context, key: str = "return_value") -> Any:
         found = context["ti"].xcom_pull(task_ids=task, key=key)
         if found is None:
-            raise self._stopped(
-                f"The task {task} left nothing to decide on: its job did not run. Was it marked a success by hand?",
-                f"next: clear the task {task}, so that it and what follows run",
-                code=USAGE,
-            )
+            raise self._undecidable(task, "its job did not run")
         return found
+
+    def _undecidable(self, task: str, why: str) -> Stopped:
+        return self._stopped(
+            f"The task {task} left nothing to decide on: {why}. Was it marked a success by hand?",
+            f"next: clear the task {task}, so that it and what follows run",
+            code=USAGE,
+        )
 
     def _blocked(self, checked: Mapping[str, Any]) -> Stopped:
         lines = [checked["verdict"] or "Blocking findings must be resolved first. Nothing was written."]

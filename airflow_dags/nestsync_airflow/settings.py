@@ -20,6 +20,8 @@ _RESERVED = re.compile(r"PATH|HOME|JAVA_HOME|_*(PYSPARK_|PYTHON|SPARK_|NESTSYNC_
 _FIELDS = re.compile(r"password|login|host|schema|login:password|extra\.[A-Za-z0-9_.-]+")
 _MOST = 1_000_000
 """The most seconds, or hours, that anything is waited for."""
+_LARGEST = 2**31 - 1
+"""The largest whole number for which Airflow's database has room."""
 _LONGEST_TAG = 100
 
 
@@ -61,13 +63,18 @@ def configurations(folder: Path) -> Iterator[tuple[str, Path]]:
     """
     hint = "hint: NESTSYNC_CONF names the folder of configurations, wherever DAGs are parsed and run"
     try:
-        files = sorted(file for file in folder.iterdir() if file.suffix in (".yaml", ".yml"))
+        files = sorted(file for file in folder.iterdir() if _is_configuration(file))
     except OSError as error:
         raise Refused(f"no configuration can be found: {folder}: {error.strerror}\n{hint}") from error
     if not files:
         raise Refused(f"there is no configuration (NAME.yaml) in the folder {folder}\n{hint}")
     for file in files:
         yield re.sub(r"[^A-Za-z0-9_.-]", "_", file.stem), file
+
+
+def _is_configuration(file: Path) -> bool:
+    # What begins with a dot is an editor's, an archiver's or a mount's, and nobody's sync.
+    return file.suffix in (".yaml", ".yml") and not file.name.startswith(".")
 
 
 def read_settings(file: Path) -> tuple[Settings, list[str]]:
@@ -107,8 +114,8 @@ def _text(key: str, value: object) -> str:
 
 
 def _whole_number(key: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise Refused(f"airflow.{key} must be a whole number, 0 or more, not {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LARGEST:
+        raise Refused(f"airflow.{key} must be a whole number from 0 to {_LARGEST:,}, not {value!r}")
     return value
 
 
@@ -156,13 +163,21 @@ def _dotted(key: str, value: object) -> str:
 
 
 def _schedule(key: str, value: object) -> str:
+    from airflow.sdk.timezone import coerce_datetime, utcnow
+    from airflow.timetables.base import TimeRestriction
     from airflow.timetables.trigger import CronTriggerTimetable
 
     text = _text(key, value)
     try:
-        CronTriggerTimetable(text, timezone="UTC").validate()
+        timetable = CronTriggerTimetable(text, timezone="UTC")
+        timetable.validate()
     except Exception as error:  # every cron library has its own
         raise Refused(f"airflow.{key} must be a cron expression, @daily and the like, or null, not {text!r}") from error
+    from_now_on = TimeRestriction(coerce_datetime(utcnow()), latest=None, catchup=True)
+    try:
+        timetable.next_dagrun_info(last_automated_data_interval=None, restriction=from_now_on)
+    except Exception as error:  # Airflow would log it where nobody looks, and never run the DAG
+        raise Refused(f"airflow.{key} names no time that will come: {text!r}") from error
     return text
 
 
@@ -178,26 +193,26 @@ def _timezone(key: str, value: object) -> str:
 
 
 def _secret(key: str, value: object) -> Secret:
+    # What is wrong here may be the secret itself, in the wrong place: no message repeats it.
     known = [field.name for field in fields(Secret)]
     if not isinstance(value, Mapping) or not {"name", "connection"} <= set(value) <= set(known):
         raise Refused(f"airflow.{key} must have the keys name and connection, and may have field")
     secret = Secret(**{each: _text(f"{key}.{each}", said) for each, said in value.items()})
     if not _VARIABLE.fullmatch(secret.name):
-        raise Refused(f"airflow.{key}.name must be the name of an environment variable, not {secret.name!r}")
+        raise Refused(f"airflow.{key}.name must be the name of an environment variable (letters, digits, _)")
     if _RESERVED.fullmatch(secret.name):
         raise Refused(
             f"airflow.{key}.name cannot be {secret.name}: it decides how the job is run. Take another name, here and "
             "in the configuration (token_env and the like)"
         )
     if not _FIELDS.fullmatch(secret.field):
-        raise Refused(
-            f"airflow.{key}.field must be password, login, login:password, host, schema or extra.NAME, "
-            f"not {secret.field!r}"
-        )
+        raise Refused(f"airflow.{key}.field must be password, login, login:password, host, schema or extra.NAME")
     return secret
 
 
 def _secrets(key: str, value: object) -> tuple[Secret, ...]:
+    if not isinstance(value, list):
+        raise Refused(f"airflow.{key} must be a list of {{name, connection}}: a value is in a connection, never here")
     found = _listed(_secret)(key, value)
     names = [secret.name for secret in found]
     for name in names:

@@ -204,8 +204,9 @@ def _value(secret: Secret) -> str:
             "(airflow.environment).",
             CANNOT_BEGIN,
         )
-    value = ":".join(str(part) for part in parts)
-    mask_secret(value)
+    value = ":".join(part if isinstance(part, str) else json.dumps(part) for part in parts)  # an extra may be a group
+    for each in (value, *value.splitlines()):  # a log is masked line by line
+        mask_secret(each)
     return value
 
 

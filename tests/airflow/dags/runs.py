@@ -57,6 +57,11 @@ def tell(context: Mapping[str, Any]) -> None:
     told.append((ti and ti.task_id, said and str(said)))
 
 
+def refuse(context: Mapping[str, Any]) -> None:
+    """An alert that cannot reach anybody."""
+    raise ConnectionError("nobody answers")
+
+
 def stage(name: str, error: str | None = None, **counts: int) -> dict[str, Any]:
     """What an outcome says of one stage."""
     return {"stages": [{"stage": name, "status": "ok", "counts": counts, "error": error}]}
@@ -163,4 +168,4 @@ def on_path(folder: Path) -> str:
     return f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 
-__all__ = ["Ends", "Ran", "Spark", "decided", "on_path", "stage", "tell", "told"]
+__all__ = ["Ends", "Ran", "Spark", "decided", "on_path", "refuse", "stage", "tell", "told"]

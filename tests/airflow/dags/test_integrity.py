@@ -58,6 +58,12 @@ def test_configurations_that_run_at_the_same_time_have_runs_of_their_own(bag: Ba
     assert runs == {"sales:r", "crm:r", "sales+assess:r", "crm+assess:r"}
 
 
+def test_hidden_files_are_no_configurations(bag: Bag, tmp_path: Path) -> None:
+    bag(sales="", **{".hidden": "", "._sales": ""})
+    (tmp_path / "conf" / ".#sales.yaml").symlink_to("ada@host.1:2")  # an editor's lock
+    assert set(bag().dags) == {"nestsync.sales", "nestsync_assess.sales"}
+
+
 @pytest.mark.parametrize(
     ("folder", "said"),
     [
@@ -107,6 +113,14 @@ def test_what_airflow_s_users_expect_of_a_dag(bag: Bag) -> None:
     assert DagSerialization.deserialize_dag(DagSerialization.serialize_dag(dag)).timetable.summary == "0 2 * * *"
 
 
+@pytest.mark.parametrize(("said", "first", "longest"), [("", 300, 3600), ("retry_seconds: 7200", 7200, 7200)])
+def test_a_wait_grows_to_an_hour_and_is_never_cut_below_the_first(
+    bag: Bag, said: str, first: int, longest: int
+) -> None:
+    for task in bag(sales=f"airflow: {{{said}}}\n").dags["nestsync.sales"].tasks:
+        assert (task.retry_delay, task.max_retry_delay) == (timedelta(seconds=first), timedelta(seconds=longest))
+
+
 def test_nothing_holds_a_run_for_ever_nor_reads_without_bounds(bag: Bag) -> None:
     block = "airflow: {timeout_hours: 2, approval_hours: 3, parallel_reads: 1, alert: a.tell}\n"
     dags = bag(sales=block).dags
@@ -152,10 +166,13 @@ def test_nothing_secret_is_in_what_airflow_stores(bag: Bag) -> None:
     ("block", "said"),
     [
         ("airflow: {schedule: every night}\n", "airflow.schedule must be a cron expression"),
+        ("airflow: {schedule: '0 2 30 2 *'}\n", "airflow.schedule names no time that will come: '0 2 30 2 *'"),
+        ("airflow: {assess: '0 0 1 1 * 0 2020'}\n", "airflow.assess names no time that will come"),
         ("airflow: {shedule: '@daily'}\n", "airflow.shedule is no key; there are schedule"),
         ("airflow: [1]\n", "airflow must be a group of keys"),
         ("airflow: {schedule: '@daily'\n", "is not YAML"),
         ("airflow: {retries: -1}\n", "airflow.retries must be a whole number"),
+        ("airflow: {retries: 2147483648}\n", "airflow.retries must be a whole number from 0 to 2,147,483,647"),
         ("airflow: {approval_hours: soon}\n", "airflow.approval_hours must be a number"),
         ("airflow: {approval_hours: 0}\n", "airflow.approval_hours must be a number above 0"),
         ("airflow: {timeout_hours: 0}\n", "airflow.timeout_hours must be a number above 0"),
@@ -190,6 +207,24 @@ def test_a_block_that_cannot_be_used_fails_every_night_and_harms_no_other(bag: B
     assert said in (dag.doc_md or "")
     assert "cannot-be-scheduled" in dag.tags
     assert DagSerialization.deserialize_dag(DagSerialization.serialize_dag(dag)).timetable.summary == "0 0 * * *"
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        "s3cr3t",
+        "{TOKEN: s3cr3t}",
+        "[s3cr3t]",
+        "[{TOKEN: s3cr3t}]",
+        "[{name: TOKEN=s3cr3t, connection: c}]",
+        "[{name: TOKEN, connection: c, value: s3cr3t}]",
+        "[{name: TOKEN, connection: c, field: s3cr3t}]",
+    ],
+)
+def test_a_secret_in_the_wrong_place_is_not_repeated(bag: Bag, environment: str) -> None:
+    dag = bag(sales=f"airflow: {{environment: {environment}}}\n").dags["nestsync.sales"]
+    assert "airflow.environment" in dag.get_task("configuration").problem
+    assert "s3cr3t" not in str(DagSerialization.serialize_dag(dag)) + dag.get_task("configuration").problem
 
 
 def test_what_is_right_in_a_block_with_a_mistake_is_in_force(bag: Bag) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import runs
 from airflow.sdk import DAG
+from airflow.sdk.log import redact
 from conftest import Bag
 from runs import Ends, Spark, decided, stage
 
@@ -115,6 +116,29 @@ def test_those_who_are_to_hear_of_it_hear_of_the_question_and_of_a_no(
     ]
 
 
+@pytest.mark.parametrize("alert", ["runs.refuse", "runs.nowhere", "nowhere.tell"])
+def test_an_alert_that_fails_takes_no_decision_and_is_told_of(
+    spark: Spark, bag: Bag, capfd: pytest.CaptureFixture[str], alert: str
+) -> None:
+    with decided("Approve"):
+        ran = spark.run(bag(sales=f"airflow: {{alert: {alert}, approve_above: 0}}\n").dags["nestsync.sales"], {})
+    assert (ran.state, ran.states) == ("success", GOES_WELL)
+    out = capfd.readouterr()
+    assert f"Nobody was told: airflow.alert ({alert}) ended with " in out.out + out.err
+    assert "Traceback" not in out.out + out.err
+
+
+@pytest.mark.parametrize("task", ["check", "plan"])
+def test_a_job_that_did_not_end_well_is_nothing_to_decide_on(spark: Spark, bag: Bag, task: str) -> None:
+    gate = bag(sales="airflow: {retries: 0, alert: runs.tell}\n").dags["nestsync.sales"]
+    gate.get_task(task)._accepts = lambda _: (0, 1)  # as a person does who marks it a success
+    ran = spark.run(gate, {task: (1, {})})
+    assert ran.states["gate"] == "failed"
+    ((_, said),) = runs.told
+    assert f"The task {task} left nothing to decide on: its job ended with exit 1. Was it marked" in (said or "")
+    assert f"next: clear the task {task}" in (said or "")
+
+
 def test_a_check_that_was_marked_by_hand_is_nothing_to_decide_on(spark: Spark, dag: DAG) -> None:
     ran = spark.run(dag, {}, marked="check")
     assert ran.states["gate"] == "failed"
@@ -155,15 +179,28 @@ def test_links_are_where_they_lead_somewhere(spark: Spark, dag: DAG) -> None:
 def test_a_job_has_its_secrets_and_nothing_of_airflow_s(
     spark: Spark, bag: Bag, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    block = "airflow: {retries: 0, environment: [{name: TOKEN, connection: lakehouse, field: extra.token}]}\n"
-    monkeypatch.setenv("AIRFLOW_CONN_LAKEHOUSE", json.dumps({"conn_type": "http", "extra": {"token": "s3cr3t"}}))
+    fields = {"TOKEN": "extra.token", "KEYFILE": "extra.keyfile", "BOTH": "login:password"}
+    named = ", ".join(f"{{name: {name}, connection: lakehouse, field: '{field}'}}" for name, field in fields.items())
+    block = f"airflow: {{retries: 0, environment: [{named}]}}\n"
+    lakehouse = {"login": "ada", "password": "p4ssword", "extra": {"token": "s3cr3t", "keyfile": {"key": "k3y"}}}
+    monkeypatch.setenv("AIRFLOW_CONN_LAKEHOUSE", json.dumps({"conn_type": "http"} | lakehouse))
     monkeypatch.setenv("AIRFLOW_VAR_OTHER", "other-s3cr3t")
     monkeypatch.setenv("_AIRFLOW__INTERNAL", "x")
     started = spark.run(bag(sales=block).dags["nestsync.sales"], {}).job("apply")
-    assert started["environment"]["TOKEN"] == "s3cr3t"
+    handed_on = {name: started["environment"][name] for name in fields}
+    assert handed_on == {"TOKEN": "s3cr3t", "KEYFILE": '{"key": "k3y"}', "BOTH": "ada:p4ssword"}
     assert started["environment"]["HOME"]  # what is not Airflow's own is inherited
     assert [name for name in started["environment"] if "AIRFLOW" in name] == []
     assert "s3cr3t" not in str(started["argv"])
+
+
+def test_a_secret_of_several_lines_is_masked_in_each(spark: Spark, bag: Bag, monkeypatch: pytest.MonkeyPatch) -> None:
+    block = "airflow: {retries: 0, environment: [{name: KEY, connection: lakehouse, field: extra.key}]}\n"
+    lakehouse = {"conn_type": "http", "extra": {"key": "first-l1ne\nsecond-l1ne"}}
+    monkeypatch.setenv("AIRFLOW_CONN_LAKEHOUSE", json.dumps(lakehouse))
+    spark.run(bag(sales=block).dags["nestsync.sales"], {})
+    assert redact("it prints first-l1ne") == "it prints ***"  # as each line that a job prints is a log line
+    assert redact("second-l1ne, too") == "***, too"
 
 
 @pytest.mark.parametrize(
