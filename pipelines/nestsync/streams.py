@@ -39,7 +39,11 @@ def open_standard_streams() -> None:
 
 def _lasting(stream: TextIO) -> TextIO:
     stream.flush()
-    written = io.BufferedWriter(_Lasting(stream.fileno(), "w", closefd=False))
+    try:
+        number = stream.fileno()
+    except io.UnsupportedOperation:  # whoever called put a text in memory in its place
+        return stream
+    written = io.BufferedWriter(_Lasting(number, "w", closefd=False))
     # Python's own, where nothing is to be buffered, has no such writer; here its lines are flushed.
     by_line = getattr(stream, "line_buffering", False) or getattr(stream, "write_through", False)
     return io.TextIOWrapper(written, stream.encoding, stream.errors, line_buffering=by_line)
@@ -51,7 +55,8 @@ def demand_written() -> None:
     A reader that left, as ``| head`` does, wanted no more.
     """
     sys.stdout.flush()
-    lost = getattr(getattr(sys.stdout.buffer, "raw", None), "lost", None)
+    written = getattr(sys.stdout, "buffer", None)
+    lost = getattr(getattr(written, "raw", None), "lost", None)
     if lost is not None and not isinstance(lost, BrokenPipeError):
         raise OutputUnwritable(
             f"not all that was said could be written: {lost.strerror}",
