@@ -18,7 +18,7 @@ from nestsync.core.findings import Finding, Severity
 from nestsync.core.identifiers import Identifier
 from nestsync.core.mapping import Mapping, MappingRule, Rename
 from nestsync.schemas import FINDING_FIELDS, SEPARATOR_FIELDS
-from nestsync.stages.check import JUDGED_SCHEMA, Checked, adjusted, candidates, check, map_sources
+from nestsync.stages.check import JUDGED_SCHEMA, Checked, adjusted, check, map_sources, parents
 from tests.core.check_cases import CASES, context, namespace, table, there
 from tests.core.hostile import HOSTILE, names
 from tests.stages.check.frames import objects, ranking, told
@@ -152,7 +152,7 @@ def test_spark_and_core_find_the_same(spark: SparkSession, name: str, subjects: 
 def test_collisions_are_the_same_where_the_keys_are_too_many_to_hand_around(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(candidates, "FEW_CROWDS", 0)
+    monkeypatch.setattr(parents, "FEW_KEYS", 0)
     of = context(capabilities="lakekeeper", engines=("trino",))
     alike = (context(capabilities="lakekeeper"), context(engines=("trino",)))
     subjects = [subject for case in CASES if case.context in alike for subject in case.subjects]

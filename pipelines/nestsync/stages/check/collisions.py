@@ -9,6 +9,7 @@ No group has to fit into memory, also where a whole catalog collides.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -22,16 +23,8 @@ from nestsync.core.checking.context import CheckContext
 from nestsync.core.checking.messages import Slot
 from nestsync.core.checking.rules import DANGEROUS, NAMESPACE
 from nestsync.schemas import FINDING_FIELDS, LEVELS
-from nestsync.stages.check.candidates import (
-    STORED,
-    SUBJECT,
-    WANTED,
-    Keep,
-    candidates,
-    claimed,
-    folded,
-    target_text,
-)
+from nestsync.stages.check.candidates import candidates
+from nestsync.stages.check.claimed import STORED, SUBJECT, WANTED, Claims, Keep, claimed, folded, target_text
 from nestsync.stages.check.sentences import Codebook, Entry, explained
 from nestsync.stages.check.together import SCHEMA, shown_together
 from nestsync.stages.columns import quoted, shown
@@ -53,12 +46,19 @@ def collisions(
     `judged` and `existing` are those of `claimed`. Runs a job, or a few where Trino reads the target; the rest is lazy.
     """
     claims = claimed(judged, existing, context, keep)
-    told = _told(_heard(_crowded(candidates(claims, context, keep), context)), _ladder(context), context)
+    with ThreadPoolExecutor(1) as aside:  # both are many small jobs, each of which mostly waits for its plan
+        in_trino = aside.submit(_one_schema, claims, context, keep)
+        told = _told(_heard(_crowded(candidates(claims, context, keep), context)), _ladder(context), context)
+        together = in_trino.result()
+    return told if together is None else told.unionByName(together)
+
+
+def _one_schema(claims: Claims, context: CheckContext, keep: Keep) -> DataFrame | None:
     together = shown_together(claims, context, keep)
     if together is None:
-        return told
+        return None
     crowded = keep("together", _crowded(together, context, SCHEMA))
-    return told if crowded.isEmpty() else told.unionByName(_told(_heard(crowded), _IN_TRINO, context))
+    return None if crowded.isEmpty() else _told(_heard(crowded), _IN_TRINO, context)
 
 
 def _crowded(claims: DataFrame, context: CheckContext, *more: str) -> DataFrame:
@@ -66,7 +66,7 @@ def _crowded(claims: DataFrame, context: CheckContext, *more: str) -> DataFrame:
 
     Adds the texts ``exact``, ``folded`` and ``final`` (see `core.checking.collisions.Claim`); leaves those of `more`.
     """
-    crowd = Window.partitionBy("crowd")
+    crowd, is_table = Window.partitionBy("crowd"), F.col("is_table")
     counted = claims.withColumn("identity", F.xxhash64(*WANTED)).withColumns(
         {
             "least": F.min("identity").over(crowd),
@@ -81,9 +81,9 @@ def _crowded(claims: DataFrame, context: CheckContext, *more: str) -> DataFrame:
         *_IDENTIFIER,
         "crowd",
         *more,
-        target_text(context, F.col("target_levels"), F.col("target_name")).alias("exact"),
-        target_text(context, *folded(context)).alias("folded"),
-        target_text(context, *map(F.col, STORED)).alias("final"),
+        target_text(context, is_table, *map(F.col, WANTED)).alias("exact"),
+        target_text(context, is_table, *folded(context)).alias("folded"),
+        target_text(context, is_table, *map(F.col, STORED)).alias("final"),
     )
 
 

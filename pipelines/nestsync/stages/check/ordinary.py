@@ -82,8 +82,10 @@ def _of_sources(in_sources: Mapping[str, Ordinary], levels: Column, name: Column
     )
 
 
-def ordinary_text(ordinary: Ordinary, context: CheckContext, levels: Column, name: Column, long_way: Column) -> Column:
-    """`core.checking.collisions.target_text` of rows that are ordinary: ``is_table``, `levels` and `name`.
+def ordinary_text(
+    ordinary: Ordinary, context: CheckContext, is_table: Column, levels: Column, name: Column, *, long_way: Column
+) -> Column:
+    """`core.checking.collisions.target_text` of what is ordinary: `levels` and, where it `is_table`, `name`.
 
     `long_way` is the same for rows of any kind, and is taken where ordinary texts are not all alike.
     """
@@ -95,7 +97,7 @@ def ordinary_text(ordinary: Ordinary, context: CheckContext, levels: Column, nam
         of_name = (F.lit(told.of_name), name) if of_tables else ()
         return F.concat(F.lit(told.before), F.array_join(levels, told.between), *of_name, F.lit(told.after))
 
-    return F.when(F.col("is_table"), text(of_tables=True)).otherwise(text(of_tables=False))
+    return F.when(is_table, text(of_tables=True)).otherwise(text(of_tables=False))
 
 
 __all__ = ["JUDGED_SCHEMA", "in_one", "is_ordinary", "judged", "ordinary_text"]
