@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -106,6 +107,7 @@ def answers_within(page: Path) -> dict[str, float]:
     """The median of the milliseconds that each filter takes in Chromium, by its label."""
     from playwright.sync_api import sync_playwright
 
+    sys.path.append(str(Path(__file__).parents[1]))  # started as a script, it is not there
     from tools.browser import arguments, chromium
 
     program, took = chromium(), {}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
 import pytest
 from pyspark.sql import SparkSession
 
+from nestsync.runner import progress
 from nestsync.runner.progress import reading, watched
 from nestsync.ui import QuietUi
 
@@ -44,6 +46,14 @@ def test_what_is_told_names_the_work_and_how_far_it_is(
     for done, label in told:
         # Both are asked of Spark one after the other: another part may have come to its end between.
         assert label in {said.format(objects=ROWS // PARTS * parts) for parts in range(done, PARTS + 1)}
+
+
+def test_what_is_worked_on_is_told_while_no_part_runs(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "SECONDS_UNTIL_WAITING", 0.5)
+    ui = Told()
+    with watched(spark, ui, "reading lake"):
+        time.sleep(1.5)
+    assert set(ui.seen) == {(0, None, "reading lake")}
 
 
 def test_nothing_is_an_object_once_the_reading_is_over(spark: SparkSession) -> None:

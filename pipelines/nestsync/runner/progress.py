@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -13,13 +14,18 @@ from pyspark.sql import SparkSession
 from nestsync.ui import Ui
 
 SECONDS_BETWEEN_LOOKS = 0.25
+SECONDS_UNTIL_WAITING = 2.0
+"""So long after the last part, what is worked on is told without one: Spark plans, or a catalog is asked for lists."""
 _READS = "nestsync reads objects of catalogs"
 """The description of Spark jobs whose rows are objects; those of any other job are whatever Spark makes of them."""
 
 
 @contextmanager
 def watched(spark: SparkSession, ui: Ui, label: str) -> Iterator[None]:
-    """Tell `ui` how many of the running tasks are done, and how much those in `reading` read, until the block ends."""
+    """Tell `ui` how many of the running tasks are done, and how much those in `reading` read, until the block ends.
+
+    Where no task runs, as while the driver lists what there is to read, `label` alone is told.
+    """
     stopped = threading.Event()
     watcher = threading.Thread(target=_watch, args=(spark, ui, label, stopped), daemon=True, name="progress")
     watcher.start()
@@ -49,14 +55,18 @@ def _watch(spark: SparkSession, ui: Ui, label: str, stopped: threading.Event) ->
 def _tell(spark: SparkSession, ui: Ui, label: str, stopped: threading.Event) -> None:
     tracker = spark.sparkContext.statusTracker()
     store = spark.sparkContext._jsc.sc().statusStore()
+    last_part = time.monotonic()
     while not stopped.wait(SECONDS_BETWEEN_LOOKS):
         stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
         running = [stage for stage in stages if stage is not None]
         if running:
+            last_part = time.monotonic()
             done, total = sum(stage.numCompletedTasks for stage in running), sum(stage.numTasks for stage in running)
             objects = sum(_objects(store, stage.stageId) for stage in running)
             read = f", {objects:,} objects so far" if objects else ""
             ui.progress(done, total, f"parts done{read}, {label}")
+        elif time.monotonic() - last_part > SECONDS_UNTIL_WAITING:
+            ui.progress(0, None, label)
 
 
 def _objects(store: Any, stage: int) -> int:
