@@ -58,13 +58,13 @@ def check(
     mapped = map_sources(objects, context) if mapped is None else mapped
     existing = objects.where(F.col("role") == "target")
 
-    def met_in_target() -> DataFrame:
-        return keep("collisions", collisions(mapped, existing, context, keep=keep))
-
     with ThreadPoolExecutor(1) as aside:  # putting them together takes Spark seconds, on one thread each
-        met = aside.submit(met_in_target)
+        meeting = aside.submit(collisions, mapped, existing, context, keep=keep)
         ranked = ranked_separators(mapped, context)
-        found = [keep("by-itself", by_itself(mapped, context, suggestion(ranked))), met.result()]
+        alone = by_itself(mapped, context, suggestion(ranked))
+        # Not before: the few long tasks of the one would hold up the many short ones of the other.
+        met = aside.submit(keep, "collisions", meeting.result())
+        found = [keep("by-itself", alone), met.result()]
     changed = separator_changes(existing, context)
     if changed is not None:
         found.append(changed)
