@@ -59,8 +59,8 @@ AGAIN = """\
 To measure it again:
 
 ```console
-$ PYTHONPATH=. python benchmarks/report_cost.py
-$ PYTHONPATH=. python benchmarks/expectations_cost.py
+$ .venv/bin/python benchmarks/report_cost.py
+$ .venv/bin/python benchmarks/expectations_cost.py
 ```
 """
 
