@@ -31,13 +31,15 @@ def sleep(_row: int) -> None:
 def test_spark_answers_after_a_signal_broke_off_what_it_was_asked(
     spark: SparkSession, caplog: pytest.LogCaptureFixture, number: int, raised: type[BaseException]
 ) -> None:
-    context = spark.sparkContext
+    context, ended = spark.sparkContext, threading.Event()
 
     def send() -> None:
         while not context.statusTracker().getActiveJobsIds():
             time.sleep(0.05)
         time.sleep(0.5)
-        os.kill(os.getpid(), number)
+        while not ended.is_set():
+            os.kill(os.getpid(), number)
+            ended.wait(10)  # and again, as a person does: what is raised while Python finalizes an object is dropped
 
     before = signal.getsignal(signal.SIGTERM)
     signal.signal(signal.SIGTERM, terminated)
@@ -46,6 +48,7 @@ def test_spark_answers_after_a_signal_broke_off_what_it_was_asked(
         with pytest.raises(raised), answering(spark):
             context.parallelize(range(2), 2).map(sleep).count()  # every task that runs at once
     finally:
+        ended.set()
         signal.signal(signal.SIGTERM, before)
     began = time.monotonic()
     assert [row["id"] for row in spark.range(3).collect()] == [0, 1, 2]

@@ -13,7 +13,7 @@ from nestsync.stages.check.claimed import PLACE, STORED, WANTED
 
 _VOICE = ("source", "levels", "system")
 FEW_KEYS = 500_000
-"""So many keys, 8 bytes each, are handed to every task; more are brought to the rows by a shuffle."""
+"""So many keys, each a number or a short text, are handed to every task; more are brought to the rows by a shuffle."""
 
 
 def implied(claims: DataFrame) -> DataFrame:
