@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -60,6 +61,13 @@ def rest_jdbc(iceberg_server: IcebergRest) -> Iterator[Rest]:
 def rest_11(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rest]:
     """The reference server 1.11.0 on the in-memory catalog."""
     with IcebergRest11(tmp_path_factory.mktemp("iceberg-1.11")) as server:
+        yield from _catalog(server.uri)
+
+
+@pytest.fixture
+def empty_rest_11(tmp_path: Path) -> Iterator[Rest]:
+    """The same with nothing in it: one odd name that another test left there, and Trino lists none at all."""
+    with IcebergRest11(tmp_path / "iceberg-1.11") as server:
         yield from _catalog(server.uri)
 
 

@@ -120,12 +120,12 @@ def test_a_dotted_sibling_on_the_in_memory_catalog_makes_it_unlistable(worlds: W
 
 
 def test_trino_finds_no_nested_namespace_on_a_server_that_advertises_another_separator(
-    sql: Sql, rest_11: Rest, unique: str
+    sql: Sql, empty_rest_11: Rest, unique: str
 ) -> None:
     """It lists them, and then asks for them with U+001F in a path, which Iceberg 1.11.0's server refuses."""
-    sql.add_catalog("advertised", rest_11.uri)
+    sql.add_catalog("advertised", empty_rest_11.uri)
     for levels in ((unique,), (unique, "x")):
-        assert rest_11.create(levels) == 200
+        assert empty_rest_11.create(levels) == 200
     assert [f"{unique}.x"] in sql.run("SHOW SCHEMAS FROM advertised")
     with pytest.raises(TrinoSaysNo, match="Failed to check namespace"):
         sql.run(f'SHOW CREATE SCHEMA advertised."{unique}.x"')
