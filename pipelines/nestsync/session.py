@@ -208,14 +208,30 @@ def answering(spark: SparkSession) -> Iterator[None]:
     """
     try:
         yield
-    except Exception:
+    except Exception as error:
+        signalled = _signal_behind(error)
+        if signalled is not None:
+            _give_up(spark)
+            raise signalled from None
         if SUBMITTED in os.environ and _is_gone(spark):
             time.sleep(SECONDS_UNTIL_TOLD)  # `signals.end_with_parent` cuts it short
         raise
     except BaseException:
-        with suppress(Exception):  # it may be gone, too
-            spark.sparkContext.cancelAllJobs()
+        _give_up(spark)
         raise
+
+
+def _signal_behind(error: BaseException) -> BaseException | None:
+    """What a signal raised, where pyspark's own tidying up after it failed, and raised that in its place."""
+    behind = error.__context__
+    while isinstance(behind, Exception):
+        behind = behind.__context__
+    return behind
+
+
+def _give_up(spark: SparkSession) -> None:
+    with suppress(Exception):  # it may be gone, too
+        spark.sparkContext.cancelAllJobs()
 
 
 def _is_gone(spark: SparkSession) -> bool:
