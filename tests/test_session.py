@@ -74,3 +74,14 @@ def test_what_fails_while_spark_answers_is_not_held_up(spark: SparkSession, monk
     monkeypatch.setattr("nestsync.session.time.sleep", lambda _seconds: terminated(signal.SIGTERM, None))
     with pytest.raises(ValueError, match="of ours"), answering(spark):
         raise ValueError("a fault of ours")
+
+
+def test_what_tidying_up_after_a_signal_raises_does_not_hide_it(spark: SparkSession) -> None:
+    def broken_off() -> None:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise ConnectionError("the connection was given up")
+
+    with pytest.raises(KeyboardInterrupt), answering(spark):
+        broken_off()
