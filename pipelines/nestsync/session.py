@@ -224,7 +224,7 @@ def answering(spark: SparkSession) -> Iterator[None]:
 def _signal_behind(error: BaseException) -> BaseException | None:
     """What a signal raised, where pyspark's own tidying up after it failed, and raised that in its place."""
     behind = error.__context__
-    while isinstance(behind, Exception):
+    while behind is not None and not isinstance(behind, (KeyboardInterrupt, SystemExit)):
         behind = behind.__context__
     return behind
 

@@ -43,7 +43,7 @@ def collisions(
 ) -> DataFrame:
     """What of `judged` comes to one with each other or with what the target holds, in `FINDING_FIELDS`.
 
-    `judged` and `existing` are those of `claimed`. Runs a job, or a few where Trino reads the target; the rest is lazy.
+    `judged` and `existing` are those of `claimed`. Runs a few jobs, more where Trino reads it; the rest is lazy.
     """
     claims = claimed(judged, existing, context, keep)
     with ThreadPoolExecutor(1) as aside:  # both are many small jobs, each of which mostly waits for its plan
