@@ -126,7 +126,9 @@ def _links(tests: Iterable[str]) -> str:
 
 
 _FINDINGS = """\
-A finding is one thing wrong with one object. Its slug never changes: it is in reports, tests and dashboards. The
+A finding is one thing wrong with one object, or with several that come to one. Of several, it is told of the first, and
+its message names a few; all of them are in the Delta table `finding_members` and in `finding_members.csv` beside the
+report, and all of them are held back by it. Its slug never changes: it is in reports, tests and dashboards. The
 configuration may raise a severity (`severities`), and lower one for a single object with a reason (`lowered`).
 """
 

@@ -36,6 +36,7 @@ would pass {LARGEST / 1e6:g} MB, it shows fewer, and says how many.
 """
 SHOWN = (
     ("findings", f"{FINDINGS_SHOWN:,}", "`findings.csv`"),
+    ("objects of findings about several", "a few, in the message", "`finding_members.csv`"),
     ("actions of the plan", f"{ACTIONS_SHOWN:,}", "`actions.csv`"),
     ("namespaces of the tree", f"{NAMESPACES_SHOWN:,}", "`namespaces.csv`"),
     ("changes since the run before", f"{CHANGES_SHOWN:,}", "`changes.csv`"),

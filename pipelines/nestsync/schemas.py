@@ -91,6 +91,29 @@ FINDING_FIELDS = (
     _field("hint", StringType(), "what to change", nullable=False),
 )
 
+FINDING_SUBJECT = StructType(
+    [
+        StructField("source", StringType(), False),
+        StructField("object", StringType(), False),
+        StructField("levels", LEVELS, False),
+        StructField("name", StringType()),
+    ]
+)
+
+MEMBER_FIELDS = (
+    _field("finding", FINDING_SUBJECT, "the object that the finding is told of, its first one", nullable=False),
+    _field("rule", StringType(), "the finding's stable slug", nullable=False),
+    _field("severity", StringType(), "the finding's: `blocking`, `warning` or `info`", nullable=False),
+    ROLE,
+    _field("source", StringType(), "the configured catalog", nullable=False),
+    _field("system", StringType(), "its system", nullable=False),
+    _field("object", StringType(), "`namespace`, `table` or `view`", nullable=False),
+    _field("levels", LEVELS, "the source's own levels", nullable=False),
+    _field("name", StringType(), "the object's name; null for a namespace"),
+    _field("target_levels", LEVELS, "what the mapping made of the levels", nullable=False),
+)
+"""An object of a finding that is about several: what comes to one. The first one is among them."""
+
 CLAIMANT = StructType(
     [
         StructField("source", StringType(), False),
@@ -180,6 +203,7 @@ TABLES: dict[str, StructType] = {
     "tables": StructType([RUN_ID, ROLE, *TABLE_FIELDS]),
     "mapped": StructType([RUN_ID, *TARGET_FIELDS]),
     "findings": StructType([RUN_ID, *FINDING_FIELDS]),
+    "finding_members": StructType([RUN_ID, *MEMBER_FIELDS]),
     "actions": StructType([RUN_ID, *ACTION_FIELDS]),
     "ledger": StructType([RUN_ID, *LEDGER_FIELDS]),
     "differences": StructType([RUN_ID, *DIFFERENCE_FIELDS]),

@@ -49,7 +49,6 @@ RAW = Mapping(rules=(MappingRule("rest", include=(("raw", "events", "**"),)),))
 RENAMED = Mapping(renames=(Rename("hms", Identifier(("hive", "team:sales")), Identifier(("team", "sales"))),))
 TABLE_RENAMED = Mapping(renames=(Rename("rest", Identifier(("a",), "t"), Identifier(("b:c",), "t")),))
 TEAM = ("hive", "team:sales")
-IN_TRINO = ("round-trip-loss", "dangerous-name")
 NFC, NFD = "caf\u00e9", "cafe\u0301"
 
 CASES = [
@@ -172,7 +171,7 @@ CASES = [
         "two that become one are a collision",
         [namespace("rest", "a", "b", "c"), namespace("rest", "a", "b__c")],
         context("hive", "hms-4", mapping=FLAT),
-        [("collision", "rest", ("a", "b", "c"), ""), ("collision", "rest", ("a", "b__c"), "")],
+        [("collision", "rest", ("a", "b", "c"), "")],
     ),
     Case(
         "a namespace of which nothing is left",
@@ -282,10 +281,10 @@ CASES = [
     ),
     # ---- collisions
     Case(
-        "two sources, one target: each is told of the other",
+        "two sources, one target: one finding lists both",
         [namespace("one", "sales"), namespace("two", "sales")],
         context(),
-        [("collision", "one", ("sales",), ""), ("collision", "two", ("sales",), "")],
+        [("collision", "one", ("sales",), "")],
         {"collision": ['["sales"] is wanted by two ["sales"] too', 'list ["sales"] under merge']},
     ),
     Case(
@@ -297,14 +296,14 @@ CASES = [
         "a merge of namespaces merges no tables",
         [table("one", "t", "sales"), table("two", "t", "sales"), table("two", "u", "sales")],
         context(mapping=Mapping(merge=frozenset({("sales",)}))),
-        [("collision", "one", ("sales",), "t"), ("collision", "two", ("sales",), "t")],
+        [("collision", "one", ("sales",), "t")],
     ),
     Case(
         "many claimants: three are named, the rest are counted",
         [namespace(f"s{i}", "x") for i in range(6)],
         context(),
-        [("collision", f"s{i}", ("x",), "") for i in range(6)],
-        {"collision": ['wanted by s0 ["x"], s1 ["x"], s2 ["x"] and 2 more too']},
+        [("collision", "s0", ("x",), "")],
+        {"collision": ['wanted by s1 ["x"], s2 ["x"], s3 ["x"] and 2 more too']},
     ),
     Case(
         "parents are made for all who need them",
@@ -317,10 +316,9 @@ CASES = [
         context(separator=":"),
         [
             ("separator-conflict", "one", ("a:b",), ""),
-            ("collision", "one", ("a:b",), ""),
             ("collision", "two", ("a", "b"), ""),
         ],
-        {"collision": ['["a:b"] is written in the target as is two ["a","b"]']},
+        {"collision": ['["a","b"] is written in the target as is one ["a:b"]']},
     ),
     Case(
         "a dot and two levels in dotted storage",
@@ -329,7 +327,6 @@ CASES = [
         [
             ("separator-conflict", "one", ("a.b",), ""),
             ("reserved-character", "one", ("a.b",), ""),
-            ("collision", "one", ("a.b",), ""),
             ("collision", "two", ("a", "b"), ""),
         ],
     ),
@@ -339,12 +336,10 @@ CASES = [
         context(capabilities="jdbc"),
         [
             ("reserved-character", "one", ("a.b",), ""),
-            ("collision", "one", ("a.b",), ""),
             ("collision", "two", ("a", "b"), ""),
-            ("collision", "one", ("a.b",), "t"),
             ("collision", "two", ("a", "b"), "t"),
         ],
-        {"collision": ['["a.b"] is written in the target as is two ["a","b"]']},
+        {"collision": ['["a","b"] is written in the target as is one ["a.b"]']},
     ),
     Case(
         "a dot that a database behind the target has as two levels already",
@@ -357,7 +352,7 @@ CASES = [
         "upper and lower case where the target folds",
         [namespace("one", "Sales"), namespace("two", "sales")],
         context(capabilities="glue"),
-        [("case-collision", "one", ("Sales",), ""), ("case-collision", "two", ("sales",), "")],
+        [("case-collision", "one", ("Sales",), "")],
         {"case-collision": ['["Sales"] is one with two ["sales"] where the target folds case']},
     ),
     Case(
@@ -369,7 +364,7 @@ CASES = [
         "é in one character and in two where the target normalises",
         [namespace("one", NFC), namespace("two", NFD)],
         context(capabilities="lakekeeper"),
-        [("normalization-collision", "one", (NFC,), ""), ("normalization-collision", "two", (NFD,), "")],
+        [("normalization-collision", "one", (NFC,), "")],
         {"normalization-collision": ['["café"] is one with two ["cafe\\u0301"] where the target normalises to NFC']},
     ),
     Case("é in one character and in two where it does not", [namespace("one", NFC), namespace("two", NFD)], context()),
@@ -377,7 +372,7 @@ CASES = [
         "implied parents that the target folds into one",
         [namespace("one", "Sales", "a"), namespace("two", "sales", "b")],
         context(capabilities="lakekeeper"),
-        [("case-collision", "one", ("Sales", "a"), ""), ("case-collision", "two", ("sales", "b"), "")],
+        [("case-collision", "one", ("Sales", "a"), "")],
         {"case-collision": ['["Sales"] is one with two ["sales","b"]']},
     ),
     Case(
@@ -429,12 +424,11 @@ CASES = [
         context(engines=("trino",)),
         [
             ("round-trip-loss", "r", ("c1.x",), ""),
-            ("dangerous-name", "r", ("c1.x",), ""),
             ("dangerous-name", "r", ("c1", "x"), ""),
         ],
         {
             "dangerous-name": [
-                '["c1.x"] is one schema with r ["c1","x"] in Trino, which means one of them by that name',
+                '["c1","x"] is one schema with r ["c1.x"] in Trino, which means one of them by that name',
                 "SHOW SCHEMAS then fails for the whole catalog | add a rename of one of them",
             ]
         },
@@ -451,7 +445,6 @@ CASES = [
         [
             ("round-trip-loss", "one", ("Sales",), ""),
             ("dangerous-name", "one", ("Sales",), ""),
-            ("dangerous-name", "two", ("sales",), ""),
         ],
         {"dangerous-name": ['["Sales"] is one schema with two ["sales"] in Trino']},
     ),
@@ -462,7 +455,6 @@ CASES = [
         [
             ("round-trip-loss", "one", ("Sales",), ""),
             ("case-collision", "one", ("Sales",), ""),
-            ("case-collision", "two", ("sales",), ""),
         ],
     ),
     Case(
@@ -471,15 +463,9 @@ CASES = [
         context(engines=("trino",)),
         [
             ("round-trip-loss", "two", ("a.b", "d"), ""),
-            ("dangerous-name", "two", ("a.b", "d"), ""),
             ("dangerous-name", "one", ("a", "b"), ""),
         ],
-        {
-            "dangerous-name": [
-                '["a.b"] is one schema with one ["a","b"]',
-                '["a","b"] is one schema with two ["a.b","d"]',
-            ]
-        },
+        {"dangerous-name": ['["a","b"] is one schema with two ["a.b","d"]']},
     ),
     Case(
         "what the target holds already and Trino shows as one schema",
@@ -489,23 +475,19 @@ CASES = [
         {"dangerous-name": ['["a","b"] is one schema with lake ["a.b"] (already there) in Trino']},
     ),
     Case(
-        "many that Trino shows as one schema: three are named, and what is one in the target is not",
+        "many that Trino shows as one schema: three are named, the rest are counted",
         [
             *(namespace(source, "a.b.c") for source in ("one", "two", "three", "four", "five")),
             *(namespace("one", dotted) for dotted in ("A.b.c", "a.B.c", "a.b.C")),
         ],
         context(engines=("trino",), mapping=Mapping(merge=frozenset({("a.b.c",)}))),
         [
-            *(
-                (rule, source, ("a.b.c",), "")
-                for source in ("one", "two", "three", "four", "five")
-                for rule in IN_TRINO
-            ),
-            *((rule, "one", (dotted,), "") for dotted in ("A.b.c", "a.B.c", "a.b.C") for rule in IN_TRINO),
+            *(("round-trip-loss", source, ("a.b.c",), "") for source in ("one", "two", "three", "four", "five")),
+            *(("round-trip-loss", "one", (dotted,), "") for dotted in ("A.b.c", "a.B.c", "a.b.C")),
+            ("dangerous-name", "one", ("A.b.c",), ""),
         ],
         {
             "dangerous-name": [
-                '["a.b.c"] is one schema with one ["A.b.c"], one ["a.B.c"], one ["a.b.C"] in Trino',
                 '["A.b.c"] is one schema with one ["a.B.c"], one ["a.b.C"], five ["a.b.c"] and 4 more in Trino',
             ]
         },

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import TypeVar
 
 from hypothesis import strategies as st
 
 from nestsync.core.claims import PropertyKeys, SourceObject
-from nestsync.core.findings import Finding, Severity
+from nestsync.core.findings import Finding, Member, Severity
 from nestsync.core.identifiers import Levels
 from nestsync.core.wanted import WantedSettings
+
+About = TypeVar("About", Finding, Member)
 
 
 def namespace(source: str, levels: str, target: str | None = None, **fields: object) -> SourceObject:
@@ -32,6 +36,14 @@ def blocking(item: SourceObject, rule: str = "separator-conflict") -> Finding:
     return Finding(
         rule, Severity.BLOCKING, item.source, item.object, item.levels, item.name, item.target_levels, "wrong", "mend"
     )
+
+
+def members(*items: SourceObject) -> Iterator[Member]:
+    """`items` as the objects of one finding, the last one as if the target held it; none where it is about one."""
+    if len(items) > 1:
+        for number, item in enumerate(items, 1):
+            role = "target" if number == len(items) else "source"
+            yield Member(role, item.source, item.object, item.levels, item.name, item.target_levels or ())
 
 
 _NAMES = ("a", "b", "a:b", "é", "e\u0301", "\x00", "a\nb", "\u2028", "😀", "", "'\"\\")
@@ -73,18 +85,27 @@ def checked_catalogs(draw: st.DrawFn) -> tuple[list[SourceObject], list[Finding]
     catalog = draw(catalogs)
     chosen = draw(st.lists(st.sampled_from(catalog), max_size=2)) if catalog else []
     severities = st.sampled_from((Severity.BLOCKING, Severity.BLOCKING, Severity.WARNING))
-    return catalog, [replace(blocking(item), severity=draw(severities)) for item in chosen]
+    others = st.lists(st.sampled_from(catalog), max_size=2) if catalog else st.just([])
+    return catalog, [
+        replace(blocking(item), severity=draw(severities), members=tuple(members(item, *draw(others))))
+        for item in chosen
+    ]
 
 
 def batch(cases: list[tuple[list[SourceObject], list[Finding]]]) -> tuple[list[SourceObject], list[Finding]]:
     """All cases in one catalog, each below a level of its own: one Spark job for many cases."""
     objects = [_below(item, str(i)) for i, (catalog, _) in enumerate(cases) for item in catalog]
     findings = [
-        replace(f, levels=(str(i), *f.levels), target_levels=f.target_levels and (str(i), *f.target_levels))
+        replace(_placed(f, str(i)), members=tuple(_placed(member, str(i)) for member in f.members))
         for i, (_, found) in enumerate(cases)
         for f in found
     ]
     return objects, findings
+
+
+def _placed(about: About, case: str) -> About:
+    target = about.target_levels and (case, *about.target_levels)
+    return replace(about, levels=(case, *about.levels), target_levels=target)
 
 
 def _below(item: SourceObject, case: str) -> SourceObject:

@@ -100,6 +100,55 @@ def test_a_severity_is_lowered_for_one_object_with_its_reason_in_the_message() -
     assert found["hive", "a:b"].severity is Severity.BLOCKING
 
 
+ALIKE = [namespace("one", "Sales"), namespace("two", "sales"), table("one", "t", "SALES"), there("sAles")]
+
+
+def test_a_finding_lists_all_that_come_to_one() -> None:
+    found = _only(check(ALIKE, context(capabilities="lakekeeper")))
+    assert (found.rule, found.source, found.object, found.levels) == ("case-collision", "one", "namespace", ("SALES",))
+    assert [(each.role, each.source, each.levels, each.name, each.target_levels) for each in found.members] == [
+        ("source", "one", ("SALES",), None, ("SALES",)),  # a table implies it
+        ("source", "one", ("Sales",), None, ("Sales",)),
+        ("target", "lake", ("sAles",), None, ("sAles",)),
+        ("source", "two", ("sales",), None, ("sales",)),
+    ]
+    assert found.of_sources == tuple(each for each in found.members if each.role == "source")
+
+
+def accepted(source: str, level: str, severity: Severity) -> Lowered:
+    return Lowered("case-collision", source, (level,), severity, f"{source} agreed")
+
+
+@pytest.mark.parametrize(
+    ("lowered", "severity", "says"),
+    [
+        ([], Severity.BLOCKING, "where the target folds case"),
+        ([accepted("one", "SALES", Severity.INFO)], Severity.BLOCKING, "(lowered for 1 of 3 objects, not for all)"),
+        (
+            [accepted("one", "SALES", Severity.INFO), accepted("lake", "sAles", Severity.INFO)],
+            Severity.BLOCKING,
+            "(lowered for 1 of 3 objects, not for all)",
+        ),
+        (
+            [
+                accepted("two", "sales", Severity.INFO),
+                accepted("one", "SALES", Severity.INFO),
+                accepted("one", "Sales", Severity.WARNING),
+            ],
+            Severity.WARNING,
+            "(lowered from blocking: one agreed)",
+        ),
+    ],
+    ids=["for-none", "for-one", "what-is-there-has-no-say", "for-all-as-severe-as-the-most-severe"],
+)
+def test_what_is_about_several_is_lowered_once_it_is_for_all(
+    lowered: list[Lowered], severity: Severity, says: str
+) -> None:
+    found = _only(check(ALIKE, context(capabilities="lakekeeper", lowered=tuple(lowered))))
+    assert found.severity is severity
+    assert found.message.endswith(says)
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [

@@ -12,7 +12,7 @@ from nestsync.core.claims import Claimant, PropertyKeys, PropertyKeysClash, Sour
 from nestsync.core.findings import Finding, Severity
 from nestsync.core.hierarchy import ancestors
 from nestsync.core.wanted import CLAIMANTS_KEPT, WantedSettings, WantedTree, wanted_tree
-from tests.core.claims_cases import blocking, checked_catalogs, namespace, settings, table
+from tests.core.claims_cases import blocking, checked_catalogs, members, namespace, settings, table
 
 DEFAULT = WantedSettings()
 
@@ -52,6 +52,13 @@ def slugs(tree: WantedTree) -> list[tuple[str, str]]:
 )
 def test_the_tree_holds_what_is_claimed_and_its_parents(objects: list[SourceObject], expected: list[str]) -> None:
     assert names(tree_of(*objects)) == expected
+
+
+def test_what_a_finding_about_several_is_about_is_held_back() -> None:
+    one, two, free = namespace("s", "Sales"), namespace("t", "sales"), namespace("t", "free")
+    found = replace(blocking(one, "case-collision"), members=tuple(members(one, two, free)))  # the last is there
+    tree = tree_of(one, two, free, findings=(found,))
+    assert (names(tree, blocked=True), names(tree, blocked=False)) == (["Sales", "sales"], ["free"])
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections import Counter
@@ -183,11 +184,16 @@ def test_a_flat_name_that_holds_the_separator_blocks_and_a_free_one_is_suggested
 def test_with_skip_what_a_finding_stands_on_is_left_out_and_the_rest_is_written(
     spark: SparkSession, tmp_path: Path, source: IcebergRest, target: IcebergRest, door: CountingProxy
 ) -> None:
-    for name in ("team:sales", "fine"):
-        client(source).create_namespace((name,))
-    outcome = take(configuration(tmp_path, source, door, "on_blocking: skip"))
-    assert outcome.exit_code == 4
-    assert set(tree(target)) == {("fine",)}
+    for levels in (("team:sales",), ("fine",), ("dev",), ("dev", "a"), ("dev__a",), ("dev__a", "below")):
+        client(source).create_namespace(levels)
+    more = 'on_blocking: skip\nmapping: {rules: [{source: flat, split: "__"}]}'
+    outcome = take(configuration(tmp_path, source, door, more))
+    assert (outcome.exit_code, outcome.counts("check")["blocking"]) == (4, 2)
+    assert set(tree(target)) == {("fine",), ("dev",)}
+    assert outcome.report is not None
+    with (outcome.report.parent / "finding_members.csv").open(newline="") as lines:
+        members = [(row["source"], row["levels"], row["target_levels"]) for row in csv.DictReader(lines)]
+    assert members == [("flat", '["dev","a"]', '["dev","a"]'), ("flat", '["dev__a"]', '["dev","a"]')]
 
 
 def test_names_are_there_to_look_at_after_every_inventory_and_check(

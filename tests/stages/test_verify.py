@@ -26,9 +26,9 @@ from nestsync.stages.verify import verify
 from nestsync.stages.wanted import wanted
 from tests.core.claims_cases import namespace, path
 from tests.stages.wanted_frames import (
+    about_frame,
     action_frame,
     action_records,
-    finding_frame,
     mapped_frame,
     names_and_types,
     target_frame,
@@ -137,7 +137,7 @@ class Target:
         self.runs += 1
         journals = self.folder / str(self.runs)
         journals.mkdir()
-        tree, _ = wanted(mapped_frame(self.spark, sources), lambda: finding_frame(self.spark, []), WantedSettings())
+        tree, _ = wanted(mapped_frame(self.spark, sources), lambda: about_frame(self.spark, []), WantedSettings())
         actions, differences = plan(tree.localCheckpoint(), self.held().localCheckpoint(), strategy)
         actions = actions.localCheckpoint()
         left_alone = differences.count()

@@ -17,7 +17,7 @@ from nestsync.core.wanted import WantedSettings, wanted_tree
 from nestsync.schemas import FINDING_FIELDS, WANTED_FIELDS, contract
 from nestsync.stages.wanted import wanted
 from tests.core.claims_cases import batch, blocking, checked_catalogs, namespace, settings, table
-from tests.stages.wanted_frames import finding_frame, finding_records, mapped_frame, names_and_types, wanted_records
+from tests.stages.wanted_frames import about_frame, finding_records, mapped_frame, names_and_types, wanted_records
 
 pytestmark = pytest.mark.spark
 
@@ -41,7 +41,7 @@ def compare(
     oracle = wanted_tree(objects, chosen, findings, raise_record)
     tree, found = wanted(
         mapped_frame(spark, objects),
-        lambda: finding_frame(spark, findings),
+        lambda: about_frame(spark, findings),
         chosen,
         adjust=raise_rows,
         keep=lambda _, frame: frame.persist(),

@@ -6,17 +6,20 @@ The frames are as a workspace gives them back: whatever is declared, everything 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import StructType
 
 from nestsync.catalogs.records import NAMESPACE_FIELDS, SCHEMAS
 from nestsync.core.claims import Claimant, SourceObject
-from nestsync.core.findings import Finding, Severity
+from nestsync.core.findings import Finding, Member, Severity
 from nestsync.core.plan import Action, ActionKind, TargetNamespace
 from nestsync.core.wanted import WantedNamespace
 from nestsync.schemas import ACTION_FIELDS, FINDING_FIELDS, MAPPED_FIELDS, WANTED_FIELDS, contract
 from nestsync.stages.check.local import local_frame
+from nestsync.stages.wanted import ABOUT
 from nestsync.workspace import as_stored
 
 MAPPED = contract(*NAMESPACE_FIELDS, *MAPPED_FIELDS)
@@ -63,6 +66,16 @@ def finding_frame(spark: SparkSession, findings: Iterable[Finding]) -> DataFrame
         for finding in findings
     ]
     return local_frame(spark, rows, as_stored(contract(*FINDING_FIELDS)))
+
+
+def about_frame(spark: SparkSession, findings: Iterable[Finding]) -> DataFrame:
+    """What `findings` are about, as the wanted tree takes it."""
+    each = [replace(finding, **_about(item)) for finding in findings for item in (finding, *finding.of_sources)]
+    return finding_frame(spark, each).select(*ABOUT)
+
+
+def _about(item: Finding | Member) -> dict[str, Any]:
+    return {name: getattr(item, name) for name in ABOUT if hasattr(item, name)}
 
 
 def finding_records(frame: DataFrame) -> list[Finding]:

@@ -166,7 +166,10 @@ class PropertyKeys(Section):
 
 
 class LoweredConfig(Section):
-    """A finding that is known and accepted: a rule, an object and a reason, which the report shows."""
+    """A finding that is known and accepted: a rule, an object and a reason, which the report shows.
+
+    One that is about several objects, a collision, is lowered once there is an entry for each of them.
+    """
 
     rule: str
     """The finding's slug."""

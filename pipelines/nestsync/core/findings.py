@@ -1,4 +1,4 @@
-"""Findings: one thing wrong with one object, under a slug that never changes."""
+"""Findings: one thing wrong, with one object or with several together, under a slug that never changes."""
 
 from __future__ import annotations
 
@@ -31,11 +31,27 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class Member:
+    """One of the objects of a finding that is about several; its fields are those of `Finding`.
+
+    `role` is ``source``, or ``target`` for what the target holds already.
+    """
+
+    role: str
+    source: str
+    object: str
+    levels: Levels
+    name: str | None
+    target_levels: Levels
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing wrong with one object of one source.
+    """One thing wrong with one object of one source, or with several objects together.
 
     `object` is ``namespace``, ``table`` or ``view``; `levels` and `name` are the source's own,
-    `target_levels` what the mapping made of them (None where mapping never got so far).
+    `target_levels` what the mapping made of them (None where mapping never got so far). Where it is about several,
+    those are of the first, and `members` are all of them.
     """
 
     rule: str
@@ -47,6 +63,12 @@ class Finding:
     target_levels: Levels | None
     message: str
     hint: str
+    members: tuple[Member, ...] = ()
+
+    @property
+    def of_sources(self) -> tuple[Member, ...]:
+        """Those members that sources hold: each of them has something wrong with it."""
+        return tuple(member for member in self.members if member.role == "source")
 
 
 _BLOCKING, _WARNING, _INFO = Severity.BLOCKING, Severity.WARNING, Severity.INFO

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from nestsync.core.claims import Claim, Claimant, PropertyKeys, SourceObject, claim_of, shadowed, wanted_properties
-from nestsync.core.findings import RULES, Finding, Severity
+from nestsync.core.findings import RULES, Finding, Member, Severity
 from nestsync.core.hierarchy import scopes
 from nestsync.core.identifiers import Levels, quoted, shown
 
@@ -229,14 +229,15 @@ def _blocked(
     A claim is spoiled by a blocking finding about it, and an unreadable one always. The target of what was found
     here is the wanted namespace itself; that of a table's check is not.
     """
-    spoiled = {(finding.source, finding.object, finding.levels, finding.name) for finding in (*checked, *found)}
+    about: list[Finding | Member] = [*checked, *(member for finding in checked for member in finding.of_sources)]
+    spoiled = {(item.source, item.object, item.levels, item.name) for item in (*about, *found)}
 
     def sound(claim: Claim) -> bool:
         item = claim.item
         return claim.readable and (item.source, item.object, item.levels, item.name) not in spoiled
 
     roots = {claim.target for claim in claims if claim.is_namespace and not sound(claim)}
-    roots |= {finding.target_levels for finding in checked if finding.object == "namespace" and finding.target_levels}
+    roots |= {item.target_levels for item in about if item.object == "namespace" and item.target_levels}
     roots |= {finding.target_levels for finding in found if finding.target_levels}
     asking = {claim.target for claim in claims if claim.is_namespace or sound(claim)}
     asked = {scope for levels in asking if roots.isdisjoint(own := scopes(levels)) for scope in own}

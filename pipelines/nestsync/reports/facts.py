@@ -85,8 +85,9 @@ class Compared:
 class ReportFacts:
     """A run, finished or stopped on its way. A frame is None where its stage did not run.
 
-    `namespaces` and `tables` are those of the workspace, of every role; `findings`, `actions`, `ledger` and
-    `separators` have their schemas of `nestsync.schemas` (a `run_id` column may be there or not). `differences`
+    `namespaces` and `tables` are those of the workspace, of every role; `findings`, `members` (of those
+    that are about several objects), `actions`, `ledger` and `separators` have their schemas of `nestsync.schemas` (a
+    `run_id` column may be there or not). `differences`
     is what verify found not to be as planned, as (``levels``, ``detail``); it is empty where all is well.
     """
 
@@ -105,6 +106,7 @@ class ReportFacts:
     namespaces: DataFrame | None = None
     tables: DataFrame | None = None
     findings: DataFrame | None = None
+    members: DataFrame | None = None
     separators: DataFrame | None = None
     separator: str | None = None
     """The configured one."""
@@ -132,6 +134,14 @@ class Capped(Generic[Row]):
     def left_out(self) -> int:
         """How many rows are in the file alone."""
         return self.total - len(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """How many rows are in `file`, in the report's folder, and on no page."""
+
+    total: int
+    file: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +257,8 @@ class Digest:
     action_counts: Mapping[tuple[str, str], int]
     """How many actions by (kind, outcome)."""
     tree: Capped[TreeRow] | None
+    members: Attached | None = None
+    """The objects of the findings that are about several; None without any."""
     separator: str | None = None
     """The configured one."""
     actors: tuple[Actor, ...] = ()
@@ -295,6 +307,7 @@ class ReportPaths:
 
 __all__ = [
     "ActionRow",
+    "Attached",
     "Capped",
     "CatalogFacts",
     "CatalogRow",

@@ -92,6 +92,10 @@ class RunContext:
         """The findings of this run so far (`schemas.FINDING_FIELDS`)."""
         return self.frame("findings", lambda: self.workspace.read("findings", run_id=self.run_id))
 
+    def finding_members(self) -> DataFrame:
+        """The objects of those findings that are about several (`schemas.MEMBER_FIELDS`)."""
+        return self.frame("finding_members", lambda: self.workspace.read("finding_members", run_id=self.run_id))
+
     def actions(self) -> DataFrame:
         """The plan of this run (`schemas.ACTION_FIELDS`)."""
         return self.frame("actions", lambda: self.workspace.read("actions", run_id=self.run_id))

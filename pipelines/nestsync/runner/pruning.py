@@ -12,7 +12,7 @@ from nestsync.history.records import RunRecord, read_history
 from nestsync.history.retention import Retention, outdated, remove_files
 from nestsync.workspace import Workspace
 
-TABLES = ("namespaces", "tables", "mapped", "findings", "actions", "differences")
+TABLES = ("namespaces", "tables", "mapped", "findings", "finding_members", "actions", "differences")
 """The tables whose rows go. `ledger` and `runs` say who made what, and are never shortened."""
 
 AT_ONCE = 200

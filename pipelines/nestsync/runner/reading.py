@@ -21,7 +21,7 @@ from nestsync.session import our_errors
 from nestsync.stages.check import adjusted, check, map_sources
 from nestsync.stages.check.fates import fates
 from nestsync.stages.inventory import CatalogRef, counts_by_source, read_catalogs
-from nestsync.stages.wanted import wanted
+from nestsync.stages.wanted import ABOUT, wanted
 
 KINDS = ("namespaces", "tables", "views")
 ROWS_PER_PARTITION = 50_000
@@ -107,10 +107,11 @@ def checked(context: RunContext) -> dict[str, int]:
         rows = aside.submit(fates, mapped, context.check_context)
         findings = context.keep("findings", found(context))
         matrix = [_told(row) for row in rows.result()]
-        with ThreadPoolExecutor(2) as pool:  # a commit of few rows is mostly waiting
+        tables = {"findings": findings, "finding_members": context.finding_members(), "mapped": targets}
+        with ThreadPoolExecutor(len(tables)) as pool:  # a commit of few rows is mostly waiting
             stored = [
                 pool.submit(context.workspace.replace, table, frame, run_id=context.run_id)
-                for table, frame in (("findings", findings), ("mapped", targets))
+                for table, frame in tables.items()
             ]
             counts, blocking = _counted(context, findings)
             for each in stored:
@@ -165,7 +166,7 @@ def found(context: RunContext) -> DataFrame:
         checks = aside.submit(_checks, context, mapped)
         tree, about_tree = wanted(
             mapped,
-            checks.result,
+            lambda: _concerned(context, checks.result()),
             context.wanted_settings,
             adjust=lambda frame: adjusted(frame, context.check_context),
             keep=context.keep,
@@ -177,7 +178,14 @@ def found(context: RunContext) -> DataFrame:
 def _checks(context: RunContext, mapped: DataFrame) -> DataFrame:
     result = check(context.objects(), context.check_context, mapped, keep=context.keep)
     context.keep("separators", result.separators)
+    context.keep("finding_members", result.members)
     return context.keep("check-findings", result.findings)
+
+
+def _concerned(context: RunContext, findings: DataFrame) -> DataFrame:
+    """What `findings` of the check are about, also those of them that are about several objects, in `ABOUT`."""
+    of_sources = context.finding_members().where(F.col("role") == "source")
+    return findings.select(*ABOUT).unionByName(of_sources.select(*ABOUT))
 
 
 def _told(row: FateRow) -> dict[str, object]:

@@ -116,6 +116,7 @@ def facts(context: RunContext, outcome: RunOutcome) -> ReportFacts:
         namespaces=objects.where(F.col("object") == "namespace") if inventoried else None,
         tables=objects.where(F.col("object") != "namespace") if inventoried else None,
         findings=context.findings() if "check" in ran else None,
+        members=context.finding_members() if "check" in ran else None,
         separators=_separators(context) if "check" in ran else None,
         separator=context.config.separator.value,
         actions=context.actions() if "plan" in ran else None,

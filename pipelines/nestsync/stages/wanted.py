@@ -15,6 +15,8 @@ from nestsync.stages.columns import as_declared, as_findings, no_properties, quo
 
 _BLOCKING = str(Severity.BLOCKING)
 _WARNING = str(Severity.WARNING)
+ABOUT = ("severity", "source", "object", "levels", "name", "target_levels")
+"""Of a finding, what has to be known to hold back what it is about."""
 _DISPUTE = ("key", "decided", "winner", "least", "greatest")
 
 
@@ -29,9 +31,10 @@ def wanted(
     """The target tree that the sources claim (`schemas.WANTED_FIELDS`), and its findings (`FINDING_FIELDS`).
 
     `mapped` holds the rows of the sources, namespaces and tables, in `schemas.NAMESPACE_FIELDS` and
-    `MAPPED_FIELDS` (more columns are left alone). `findings` gives those of the check, severities as configured, and
-    is asked last: they may be in the making. `adjust` gives the findings made here their configured severity before
-    they block anything. Lazy; `mapped` and the frame given to `keep`, which may persist it, are read several times.
+    `MAPPED_FIELDS` (more columns are left alone). `findings` gives what those of the check are about, in `ABOUT`, a row
+    for each object of each, severities as configured; it is asked last: they may be in the making. `adjust` gives the
+    findings made here their configured severity before they block anything. Lazy; `mapped` and the frame given to
+    `keep`, which may persist it, are read several times.
 
     - A readable namespace claims its target explicitly, a readable table implies the namespace that it is in,
       and both imply the parents above, up to the nearest that is claimed explicitly. The root is never wanted.
@@ -201,6 +204,7 @@ def _asked(claims: DataFrame, tables: DataFrame, checked: DataFrame, found: Data
 
     A claim is sound where neither it nor a target above it is unreadable or has a blocking finding.
     """
+    found = found.select(*ABOUT)
     spoiled = checked.unionByName(found).select("source", "object", "levels", "name").distinct()
     sound_tables = tables.join(_renamed(spoiled), _same_subject(), "left_anti")
     asking = claims.select("target").union(sound_tables.select("target")).distinct()
@@ -239,4 +243,4 @@ def _same_subject() -> Column:
     return same
 
 
-__all__ = ["wanted"]
+__all__ = ["ABOUT", "wanted"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -14,14 +14,14 @@ from pyspark.sql import SparkSession
 
 from nestsync.core.checking import CheckContext, DialectUse, Lowered, Subject, Target, rank_separators
 from nestsync.core.checking import check as check_core
-from nestsync.core.findings import Finding, Severity
+from nestsync.core.findings import Severity
 from nestsync.core.identifiers import Identifier
 from nestsync.core.mapping import Mapping, MappingRule, Rename
-from nestsync.schemas import FINDING_FIELDS, SEPARATOR_FIELDS
+from nestsync.schemas import FINDING_FIELDS, MEMBER_FIELDS, SEPARATOR_FIELDS
 from nestsync.stages.check import JUDGED_SCHEMA, Checked, adjusted, check, map_sources, parents
 from tests.core.check_cases import CASES, context, namespace, table, there
 from tests.core.hostile import HOSTILE, names
-from tests.stages.check.frames import objects, ranking, told
+from tests.stages.check.frames import Told, objects, ranking, told
 
 pytestmark = pytest.mark.spark
 
@@ -62,12 +62,12 @@ def test_spark_tells_what_the_core_tells_of_every_case(spark: SparkSession) -> N
             contexts.append(case.context)
         together[contexts.index(case.context)] += case.subjects
 
-    def found(number: int) -> Counter[Finding]:
-        return told(checked(spark, together[number], contexts[number]).findings)
+    def found(number: int) -> Told:
+        return Told.by_spark(checked(spark, together[number], contexts[number]))
 
     with ThreadPoolExecutor(2) as pool:
         for (number, subjects), told_by_spark in zip(together.items(), pool.map(found, together), strict=True):
-            assert told_by_spark == Counter(check_core(subjects, contexts[number]))
+            assert told_by_spark == Told.by_the_core(check_core(subjects, contexts[number]))
 
 
 LISTED = st.sampled_from(
@@ -114,6 +114,7 @@ def _mapping(subjects: list[Subject]) -> Mapping:
 SOURCES = {"hms": DialectUse("hive"), "lance": DialectUse("lance"), "rest": DialectUse("iceberg-rest", ".")}
 LOWERED = (
     Lowered("case-collision", "rest", ("Sales",), Severity.WARNING, "known"),
+    Lowered("case-collision", "rest", ("sales",), Severity.INFO, "known too"),
     Lowered("empty-level", "rest", (), Severity.INFO, "the root"),
 )
 CONTEXTS = {
@@ -145,7 +146,7 @@ CONTEXTS = {
 def test_spark_and_core_find_the_same(spark: SparkSession, name: str, subjects: list[Subject]) -> None:
     of_these = replace(CONTEXTS[name], mapping=_mapping(subjects))
     result = checked(spark, subjects, of_these)
-    assert told(result.findings) == Counter(check_core(subjects, of_these))
+    assert Told.by_spark(result) == Told.by_the_core(check_core(subjects, of_these))
     assert ranking(result.separators) == list(rank_separators(subjects, of_these))
 
 
@@ -156,10 +157,10 @@ def test_collisions_are_the_same_where_the_keys_are_too_many_to_hand_around(
     of = context(capabilities="lakekeeper", engines=("trino",))
     alike = (context(capabilities="lakekeeper"), context(engines=("trino",)))
     subjects = [subject for case in CASES if case.context in alike for subject in case.subjects]
-    expected = Counter(check_core(subjects, of))
-    assert {finding.rule for finding in expected} >= {"case-collision", "normalization-collision"}
-    assert any("is one schema with" in finding.message for finding in expected)
-    assert told(checked(spark, subjects, of).findings) == expected
+    expected = Told.by_the_core(check_core(subjects, of))
+    assert {finding.rule for finding in expected.findings} >= {"case-collision", "normalization-collision"}
+    assert any("is one schema with" in finding.message for finding in expected.findings)
+    assert Told.by_spark(checked(spark, subjects, of)) == expected
 
 
 def test_the_schemas_are_as_declared(spark: SparkSession) -> None:
@@ -167,7 +168,27 @@ def test_the_schemas_are_as_declared(spark: SparkSession) -> None:
     assert result.mapped.schema.names == JUDGED_SCHEMA.names
     assert [field.dataType for field in result.mapped.schema] == [field.dataType for field in JUDGED_SCHEMA]
     assert result.findings.schema.names == [field.name for field in FINDING_FIELDS]
+    assert result.members.schema.names == [field.name for field in MEMBER_FIELDS]
     assert result.separators.schema.names == [field.name for field in SEPARATOR_FIELDS]
+
+
+def test_what_is_about_several_is_lowered_once_it_is_for_all(spark: SparkSession) -> None:
+    """Pairs of their own: lowered for none, for one, for both, and for both where one more is there already."""
+    pairs = [namespace("rest", name) for number in range(4) for name in (f"Sales{number}", f"sales{number}")]
+    words = (("Sales1", "warning"), ("Sales2", "info"), ("sales2", "warning"), ("Sales3", "info"), ("sales3", "info"))
+    lowered = tuple(
+        Lowered("case-collision", "rest", (level,), Severity(severity), f"{level} is known")
+        for level, severity in words
+    )
+    of, subjects = context(capabilities="lakekeeper", lowered=lowered), [*pairs, there("SALES3")]
+    expected = Told.by_the_core(check_core(subjects, of))
+    assert {(each.levels, str(each.severity), each.message.endswith(")")) for each in expected.findings} == {
+        (("Sales0",), "blocking", False),
+        (("Sales1",), "blocking", True),
+        (("Sales2",), "warning", True),
+        (("Sales3",), "info", True),
+    }
+    assert Told.by_spark(checked(spark, subjects, of)) == expected
 
 
 def test_nothing_is_lost(spark: SparkSession) -> None:
@@ -207,9 +228,9 @@ def test_an_object_that_is_listed_twice_does_not_collide_with_itself(spark: Spar
     assert not told(check(objects(spark, subjects), context()).findings)
 
 
-def test_of_many_claimants_a_few_are_named(spark: SparkSession) -> None:
+def test_of_many_that_come_to_one_a_few_are_named_and_all_are_kept(spark: SparkSession) -> None:
     subjects = [namespace(f"s{number:03}", "x") for number in range(200)]
-    found = told(check(objects(spark, subjects), context()).findings)
-    assert found == Counter(check_core(subjects, context()))
-    assert len(found) == 200
-    assert all(each.message.endswith("and 196 more too") for each in found)
+    found = Told.by_spark(check(objects(spark, subjects), context()))
+    assert found == Told.by_the_core(check_core(subjects, context()))
+    assert [each.message[-16:] for each in found.findings] == ["and 196 more too"]
+    assert found.members.total() == 200

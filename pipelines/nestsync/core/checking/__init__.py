@@ -11,7 +11,7 @@ from nestsync.core.checking.context import CheckContext, DialectUse, Lowered, Se
 from nestsync.core.checking.ranking import EXAMPLES, Ranked, holders, rank, refusal, suggestion
 from nestsync.core.checking.rules import Hit, Placed, Subject, finding, hits, place
 from nestsync.core.checking.together import shown_together
-from nestsync.core.findings import Finding
+from nestsync.core.findings import Finding, Member, Severity
 from nestsync.core.separators import SeparatorRefused
 
 
@@ -80,12 +80,26 @@ def adjust(found: Finding, context: CheckContext) -> Finding:
 
 
 def _lower(found: Finding, context: CheckContext) -> Finding:
-    """`found` with the severity that the configuration lowers it to, and the reason in its message."""
-    for each in context.lowered:
-        if (each.rule, each.source, each.levels, each.name) == (found.rule, found.source, found.levels, found.name):
-            message = f"{found.message} (lowered from {found.severity}: {each.reason})"
-            return replace(found, severity=each.severity, message=message)
+    """`found` with the severity that the configuration lowers it to, and the reason in its message.
+
+    What is about several objects is lowered once it is for all of them: one that joins them later was not meant.
+    """
+    about = found.of_sources or (found,)
+    accepted = [each for item in about if (each := _accepted(found.rule, item, context)) is not None]
+    if len(accepted) == len(about):
+        severity = min((each.severity for each in accepted), key=list(Severity).index)
+        message = f"{found.message} (lowered from {found.severity}: {accepted[0].reason})"
+        return replace(found, severity=severity, message=message)
+    if accepted:
+        of_some = f" (lowered for {len(accepted)} of {len(about)} objects, not for all)"
+        return replace(found, message=found.message + of_some)
     return found
+
+
+def _accepted(rule: str, item: Finding | Member, context: CheckContext) -> Lowered | None:
+    """The first word of the configuration on what `rule` tells of `item`."""
+    about = (rule, item.source, item.levels, item.name)
+    return next((each for each in context.lowered if (each.rule, each.source, each.levels, each.name) == about), None)
 
 
 __all__ = [

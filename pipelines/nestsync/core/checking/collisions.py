@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from nestsync.core.checking import messages
 from nestsync.core.checking.context import CheckContext
 from nestsync.core.checking.messages import Slot, fill
 from nestsync.core.checking.rules import NAMESPACE, Placed, Subject
-from nestsync.core.findings import Finding
+from nestsync.core.findings import Finding, Member
 from nestsync.core.hierarchy import ancestors
 from nestsync.core.identifiers import Identifier, Levels, json_text, quoted, shown
 
 SHOWN_OTHERS = 3
-"""How many of the others a finding names."""
+"""How many of the others a finding's message names."""
 EXPLICIT, IMPLIED, EXISTING = 0, 1, 2
 
 
@@ -102,7 +103,7 @@ def _nfc(text: str) -> str:
 
 
 def collisions(placed: Iterable[Placed], existing: Iterable[Subject], context: CheckContext) -> Iterator[Finding]:
-    """One finding for each claimant and each way in which its target is also that of others.
+    """One finding for all that come to one, for each way in which they do; the closest way first.
 
     Two claims on one namespace are none where the mapping merges them. What exists under the wanted name is
     none either: that is the object itself.
@@ -112,10 +113,7 @@ def collisions(placed: Iterable[Placed], existing: Iterable[Subject], context: C
     for claim in claims(placed, existing, context, parents=differ):
         groups[bool(claim.name), claim.final].add(claim)
     for group in groups.values():
-        among = heard(group)
-        for claim in among:
-            if claim.voice.tier != EXISTING:
-                yield from _about(claim, among, context)
+        yield from _told(heard(group), context)
 
 
 def claims(
@@ -161,43 +159,75 @@ def _loudest(group: set[Claim]) -> Iterator[Claim]:
         yield from loudest if tier == EXPLICIT else loudest[:1]
 
 
-def _about(claim: Claim, among: list[Claim], context: CheckContext) -> Iterator[Finding]:
-    merged = not claim.name and claim.levels in context.mapping.merge
-    same = [other for other in among if other.identifier == claim.identifier and other is not claim and not merged]
-    others = [other for other in among if other.identifier != claim.identifier]
-    text = [other for other in others if other.exact == claim.exact]
-    case = [other for other in others if other.exact != claim.exact and other.folded == claim.folded]
-    form = [other for other in others if other.folded != claim.folded]
-    for rule, how, found in (
-        ("collision", messages.WANTED_TOO, same),
-        ("collision", messages.ONE_TEXT, text),
-        ("case-collision", messages.ONE_CASE, case),
-        ("normalization-collision", messages.ONE_FORM, form),
-    ):
-        if found:
-            yield finding(claim, rule, how, found, context)
+_LADDER: tuple[tuple[str, str, Callable[[Claim], Hashable]], ...] = (
+    ("collision", messages.WANTED_TOO, lambda claim: (claim.folded, claim.exact, claim.identifier)),
+    ("collision", messages.ONE_TEXT, lambda claim: (claim.folded, claim.exact)),
+    ("case-collision", messages.ONE_CASE, lambda claim: claim.folded),
+    ("normalization-collision", messages.ONE_FORM, lambda claim: claim.final),
+)
+"""From the closest to the widest: every group of one is a part of a group of the next."""
 
 
-def finding(claim: Claim, rule: str, how: str, others: list[Claim], context: CheckContext) -> Finding:
-    """What `rule` tells the voice of `claim`: that in the target it is one, as `how` says, with `others`."""
+def _told(among: Sequence[Claim], context: CheckContext) -> Iterator[Finding]:
+    closer: Callable[[Claim], Hashable] = _itself
+    for rule, how, within in _LADDER:
+        for _, members in groupby(among, within):
+            group = list(members)
+            apart = len(set(map(closer, group))) > 1
+            if apart and not (how == messages.WANTED_TOO and _merged(group[0], context)):
+                yield from finding(group, rule, how, context)
+        closer = within
+
+
+def _itself(claim: Claim) -> Claim:
+    return claim
+
+
+def _merged(claim: Claim, context: CheckContext) -> bool:
+    return not claim.name and claim.levels in context.mapping.merge
+
+
+def finding(group: Sequence[Claim], rule: str, how: str, context: CheckContext) -> Iterator[Finding]:
+    """What `rule` tells of the claims of `group`: in the target they are one, as `how` says.
+
+    It is told of the first that a source makes; of what is only there already there is nothing to tell.
+    """
+    first = next((claim for claim in group if claim.voice.tier != EXISTING), None)
+    if first is None:
+        return
+    others = [claim for claim in group if claim is not first]
     named = ", ".join(str(other.voice) for other in others[:SHOWN_OTHERS])
     more = len(others) - SHOWN_OTHERS
     values = {
-        Slot.TARGET: shown(claim.levels),
-        Slot.NAME: quoted(claim.name),
+        Slot.TARGET: shown(first.levels),
+        Slot.NAME: quoted(first.name),
         Slot.OTHERS: named + (str(more).join(messages.AND_MORE) if more > 0 else ""),
     }
-    sentence = messages.collision(how, table=bool(claim.name))
-    return Finding(
+    sentence = messages.collision(how, table=bool(first.name))
+    members = tuple(map(_member, (first, *others)))
+    yield Finding(
         rule=rule,
         severity=context.severity(rule),
-        source=claim.voice.source,
-        object=claim.voice.object,
-        levels=claim.voice.levels,
-        name=None if claim.voice.object == NAMESPACE else claim.voice.name,
-        target_levels=claim.levels,
+        source=first.voice.source,
+        object=first.voice.object,
+        levels=first.voice.levels,
+        name=members[0].name,
+        target_levels=first.levels,
         message=fill(sentence.message, values),
         hint=fill(sentence.hint, values),
+        members=members,
+    )
+
+
+def _member(claim: Claim) -> Member:
+    voice = claim.voice
+    return Member(
+        role="target" if voice.tier == EXISTING else "source",
+        source=voice.source,
+        object=voice.object,
+        levels=voice.levels,
+        name=None if voice.object == NAMESPACE else voice.name,
+        target_levels=claim.levels,
     )
 
 

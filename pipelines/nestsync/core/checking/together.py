@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from nestsync.core.checking import messages
-from nestsync.core.checking.collisions import EXISTING, Claim, claims, finding, heard
+from nestsync.core.checking.collisions import Claim, claims, finding, heard
 from nestsync.core.checking.context import CheckContext
 from nestsync.core.checking.rules import DANGEROUS, Placed, Subject
 from nestsync.core.dangers import schema_shown
@@ -20,7 +20,7 @@ ENGINE = "trino"
 
 
 def shown_together(placed: Iterable[Placed], existing: Iterable[Subject], context: CheckContext) -> Iterator[Finding]:
-    """One finding for each claimant of a namespace, also a parent, that is one schema with others."""
+    """One finding for all namespaces, also parents, that are one schema."""
     if ENGINE not in context.harmed_by:
         return
     schemas: dict[str, set[Claim]] = defaultdict(set)
@@ -29,10 +29,8 @@ def shown_together(placed: Iterable[Placed], existing: Iterable[Subject], contex
             schemas[schema_shown(claim.stored)].add(claim)
     for group in schemas.values():
         among = heard(group)
-        for claim in among:
-            others = [other for other in among if other.final != claim.final]
-            if others and claim.voice.tier != EXISTING:
-                yield finding(claim, DANGEROUS, messages.ONE_SCHEMA, others, context)
+        if len({claim.final for claim in among}) > 1:
+            yield from finding(among, DANGEROUS, messages.ONE_SCHEMA, context)
 
 
 __all__ = ["ENGINE", "shown_together"]

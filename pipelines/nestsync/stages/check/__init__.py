@@ -7,16 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from nestsync.core.checking import CheckContext, Lowered, refused_separator
+from nestsync.core.checking import CheckContext, refused_separator
 from nestsync.core.checking.context import below
 from nestsync.core.checking.ranking import refusal, suggestion
-from nestsync.schemas import FINDING_FIELDS, LEVELS, contract
+from nestsync.schemas import FINDING_FIELDS, MEMBER_FIELDS, contract
 from nestsync.stages.check.changes import separator_changes
 from nestsync.stages.check.collisions import collisions
 from nestsync.stages.check.local import local_frame
+from nestsync.stages.check.lowered import lowered
 from nestsync.stages.check.mapping import map_objects
 from nestsync.stages.check.ordinary import JUDGED_SCHEMA, judged
 from nestsync.stages.check.rules import by_itself
@@ -31,6 +32,8 @@ class Checked:
     """Every source row with its target, in `JUDGED_SCHEMA`: a row in, a row out."""
     findings: DataFrame
     """What is wrong, in `FINDING_FIELDS`, severities as configured."""
+    members: DataFrame
+    """The objects of the findings that are about several, in `MEMBER_FIELDS`."""
     separators: DataFrame
     """The ranking of the candidates, in `SEPARATOR_FIELDS`."""
 
@@ -64,7 +67,7 @@ def check(
         alone = by_itself(mapped, context, suggestion(ranked))
         # Not before: the few long tasks of the one would hold up the many short ones of the other.
         met = aside.submit(keep, "collisions", meeting.result())
-        found = [keep("by-itself", alone), met.result()]
+        found, together = [keep("by-itself", alone)], met.result()
     changed = separator_changes(existing, context)
     if changed is not None:
         found.append(changed)
@@ -74,8 +77,10 @@ def check(
         row = {name: getattr(about, name, None) for name in contract(*FINDING_FIELDS).names}
         system = "nestsync" if context.target is None else context.target.system
         found.append(local_frame(objects.sparkSession, [row | {"system": system}], contract(*FINDING_FIELDS)))
-    findings = reduce(DataFrame.unionByName, found)
-    return Checked(mapped, _lowered(findings, context.lowered), separators_frame(ranked, objects))
+    findings = lowered(reduce(DataFrame.unionByName, found), context)
+    of_several = together.where("leads").select(*contract(*FINDING_FIELDS).names)
+    members = together.select(*contract(*MEMBER_FIELDS).names)
+    return Checked(mapped, findings.unionByName(of_several), members, separators_frame(ranked, objects))
 
 
 def adjusted(findings: DataFrame, context: CheckContext) -> DataFrame:
@@ -85,28 +90,7 @@ def adjusted(findings: DataFrame, context: CheckContext) -> DataFrame:
     for rule, wanted in context.severities.items():
         milder = [str(each) for each in below(wanted)]
         raised = F.when((F.col("rule") == rule) & severity.isin(milder), F.lit(str(wanted))).otherwise(raised)
-    return _lowered(findings.withColumn("severity", raised), context.lowered)
-
-
-def _lowered(findings: DataFrame, lowered: tuple[Lowered, ...]) -> DataFrame:
-    """`findings` with the severities that are lowered for single objects, and the reasons in their messages."""
-    severity, message = F.col("severity"), F.col("message")
-    new_severity, new_message = severity, message
-    for each in reversed(lowered):  # the first that is about a finding decides
-        reason = F.concat(message, F.lit(" (lowered from "), severity, F.lit(f": {each.reason})"))
-        new_severity = F.when(_about(each), F.lit(str(each.severity))).otherwise(new_severity)
-        new_message = F.when(_about(each), reason).otherwise(new_message)
-    given = {"severity": new_severity, "message": new_message}
-    return findings.select(*(given.get(f.name, F.col(f.name)).alias(f.name) for f in FINDING_FIELDS))
-
-
-def _about(lowered: Lowered) -> Column:
-    return (
-        (F.col("rule") == lowered.rule)
-        & (F.col("source") == lowered.source)
-        & (F.col("levels") == F.array(*map(F.lit, lowered.levels)).cast(LEVELS))
-        & F.col("name").eqNullSafe(F.lit(lowered.name))
-    )
+    return lowered(findings.withColumn("severity", raised), context)
 
 
 __all__ = ["JUDGED_SCHEMA", "CheckContext", "Checked", "adjusted", "check", "map_sources"]

@@ -22,9 +22,10 @@ from nestsync.core.checking.collisions import EXISTING, EXPLICIT, SHOWN_OTHERS
 from nestsync.core.checking.context import CheckContext
 from nestsync.core.checking.messages import Slot
 from nestsync.core.checking.rules import DANGEROUS, NAMESPACE
-from nestsync.schemas import FINDING_FIELDS, LEVELS
+from nestsync.schemas import FINDING_FIELDS, LEVELS, MEMBER_FIELDS, contract
 from nestsync.stages.check.candidates import candidates
 from nestsync.stages.check.claimed import STORED, SUBJECT, WANTED, Claims, Keep, claimed, folded, target_text
+from nestsync.stages.check.lowered import lowered_together
 from nestsync.stages.check.sentences import Codebook, Entry, explained
 from nestsync.stages.check.together import SCHEMA, shown_together
 from nestsync.stages.columns import quoted, shown
@@ -32,6 +33,8 @@ from nestsync.stages.columns import quoted, shown
 _IDENTIFIER = ("is_table", *WANTED)
 _VOICE = ("source", "levels", "name", "object")
 _ORDER = ("final", "folded", "exact", *WANTED, *_VOICE)
+_TOLD = (*dict.fromkeys(contract(*FINDING_FIELDS, *MEMBER_FIELDS).names), "leads")
+"""The columns that are told of a claim in a group; each once."""
 
 
 def collisions(
@@ -41,9 +44,11 @@ def collisions(
     *,
     keep: Keep = lambda _, frame: frame,
 ) -> DataFrame:
-    """What of `judged` comes to one with each other or with what the target holds, in `FINDING_FIELDS`.
+    """What of `judged` comes to one with each other or with what the target holds: a row for each such object.
 
-    `judged` and `existing` are those of `claimed`. Runs a few jobs, more where Trino reads it; the rest is lazy.
+    Columns of `FINDING_FIELDS` and `MEMBER_FIELDS`, each once, and ``leads``: the one row of each finding that is told
+    in the findings, since its object is the first; only there are message and hint whole. `judged` and `existing` are
+    those of `claimed`. Runs a few jobs, more where Trino reads it; the rest is lazy.
     """
     claims = claimed(judged, existing, context, keep)
     with ThreadPoolExecutor(1) as aside:  # both are many small jobs, each of which mostly waits for its plan
@@ -109,20 +114,19 @@ def _heard(claims: DataFrame) -> DataFrame:
 
 @dataclass(frozen=True)
 class _Relation:
-    """One way in which others come to the same: those with equal `within`, and with another `apart`.
+    """One way in which claims come to the same: those with equal `within`, where that are more than the closer way's.
 
-    Without `how` it is nothing to be told: those are one already, and left out of the next.
+    Without `how` it is nothing to be told: those are one already.
     """
 
     rule: str
     how: str | None
     within: tuple[str, ...]
-    apart: tuple[str, ...]
 
 
 _IN_TRINO = (
-    _Relation(DANGEROUS, None, (SCHEMA, "final"), _ORDER),
-    _Relation(DANGEROUS, messages.ONE_SCHEMA, (SCHEMA,), ("final",)),
+    _Relation(DANGEROUS, None, (SCHEMA, "final")),
+    _Relation(DANGEROUS, messages.ONE_SCHEMA, (SCHEMA,)),
 )
 
 
@@ -130,50 +134,60 @@ def _ladder(context: CheckContext) -> list[_Relation]:
     """From the closest to the widest: every group of one is a part of a group of the next."""
     final = ("is_table", "final")
     ladder = [
-        _Relation("collision", messages.WANTED_TOO, _IDENTIFIER, _VOICE),
-        _Relation("collision", messages.ONE_TEXT, (*final, "folded", "exact"), WANTED),
+        _Relation("collision", messages.WANTED_TOO, _IDENTIFIER),
+        _Relation("collision", messages.ONE_TEXT, (*final, "folded", "exact")),
     ]
     if context.folds:
-        ladder.append(_Relation("case-collision", messages.ONE_CASE, (*final, "folded"), ("exact",)))
+        ladder.append(_Relation("case-collision", messages.ONE_CASE, (*final, "folded")))
     if context.normalizes:
-        ladder.append(_Relation("normalization-collision", messages.ONE_FORM, final, ("folded",)))
+        ladder.append(_Relation("normalization-collision", messages.ONE_FORM, final))
     return ladder
 
 
 def _told(heard: DataFrame, ladder: Sequence[_Relation], context: CheckContext) -> DataFrame:
-    """A finding for each claim and each relation in which it has others."""
+    """A row for each claim in each group of a relation that has something to tell: `_TOLD`."""
     codebook, hits = Codebook(), []
-    known, closer, named = heard, F.lit(1), F.lit(True)
+    known, closer = heard, F.lit(1)
     for index, relation in enumerate(ladder):
-        known, named = _with_group(known, relation, index, named)
-        more = F.col(f"size{index}") - closer
-        condition = more > 0
+        known = _with_group(known, relation, index)
+        size, first = F.col(f"size{index}"), F.col(f"first{index}")
+        condition = (size > closer) & first.isNotNull()
         if relation.how == messages.WANTED_TOO:
             condition = condition & ~_merged(context)
-        closer = F.col(f"size{index}")
+        closer = size
         if relation.how is not None:
             code = _code(relation.rule, relation.how, codebook, context)
-            hits.append(F.when(condition, F.struct(code, _others(relation, index, more))))
-    found = known.where(F.col("tier") != EXISTING).withColumn("hit", F.explode(F.array_compact(F.array(*hits))))
+            leads = (first == F.struct(*_ORDER)).alias("leads")
+            others = F.when(leads, _others(index, size)).alias("others")
+            hits.append(F.when(condition, F.struct(code, first.alias("first"), leads, others)))
+    found = known.withColumn("hit", F.explode(F.array_compact(F.array(*hits))))
     slots = {
         Slot.TARGET: shown(F.col("target_levels")),
         Slot.NAME: quoted(F.col("target_name")),
         Slot.OTHERS: F.col("others"),
     }
-    told = explained(found.select(*SUBJECT, "target_levels", "target_name", "hit.*"), codebook, slots)
-    return told.withColumn("name", F.when(F.col("object") != NAMESPACE, F.col("name"))).select(
-        *(field.name for field in FINDING_FIELDS)
+    told = explained(found.select(*SUBJECT, "tier", *WANTED, "hit.*"), codebook, slots)
+    named = told.withColumns(
+        {
+            "name": _name(told),
+            "finding": F.struct("first.source", "first.object", "first.levels", _name(F.col("first")).alias("name")),
+            "role": F.when(F.col("tier") == EXISTING, "target").otherwise("source"),
+        }
     )
+    return lowered_together(named, ("code", "first"), context).select(*_TOLD)
 
 
-def _with_group(known: DataFrame, relation: _Relation, index: int, named: Column) -> tuple[DataFrame, Column]:
-    """`known` with the size of each row's group, and those of it that can be among the first others of any row.
+def _name(of: DataFrame | Column) -> Column:
+    """The name of a table or view; null for a namespace, whose name is empty so far."""
+    return F.when(of["object"] != NAMESPACE, of["name"])
 
-    `named` is whether a row can be named in the closer groups; returned is the same for this group. Since a row
-    leaves out one part of its group (its own closer group), one part more than is shown is enough.
+
+def _with_group(known: DataFrame, relation: _Relation, index: int) -> DataFrame:
+    """`known` with the size of each row's group, the first claim in it that a source makes, and a few others.
+
+    Since a row leaves out itself, one more than is shown is enough.
     """
     group = Window.partitionBy("crowd", *relation.within)
-    rank, size, members = f"rank{index}", f"size{index}", f"members{index}"
     label = F.concat(
         F.col("source"),
         F.lit(" "),
@@ -181,12 +195,17 @@ def _with_group(known: DataFrame, relation: _Relation, index: int, named: Column
         F.when(F.col("name") != "", F.concat(F.lit(" "), quoted(F.col("name")))).otherwise(""),
         F.when(F.col("tier") == EXISTING, F.lit(messages.ALREADY_THERE)).otherwise(""),
     )
-    in_order = group.orderBy(*relation.apart)
+    in_order = group.orderBy(*_ORDER)
     whole = in_order.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
-    ranked = known.withColumns({rank: F.dense_rank().over(in_order), size: F.count(F.lit(1)).over(whole)})
-    member = F.when(named & (F.col(rank) <= SHOWN_OTHERS + 1), F.struct(*_ORDER, label.alias("label")))
-    known = ranked.withColumn(members, F.sort_array(F.collect_list(member).over(whole)))
-    return known, named & (F.col(rank) <= SHOWN_OTHERS)
+    ranked = known.withColumns({"rank": F.row_number().over(in_order), f"size{index}": F.count(F.lit(1)).over(whole)})
+    claim = F.struct(*_ORDER)
+    member = F.when(F.col("rank") <= SHOWN_OTHERS + 1, F.struct("rank", claim.alias("claim"), label.alias("label")))
+    return ranked.withColumns(
+        {
+            f"members{index}": F.collect_list(member).over(whole),
+            f"first{index}": F.min(F.when(F.col("tier") != EXISTING, claim)).over(whole),
+        }
+    ).drop("rank")
 
 
 def _merged(context: CheckContext) -> Column:
@@ -211,17 +230,15 @@ def _code(rule: str, how: str, codebook: Codebook, context: CheckContext) -> Col
     return F.when(F.col("is_table"), of_table).otherwise(of_namespace).alias("code")
 
 
-def _others(relation: _Relation, index: int, more: Column) -> Column:
+def _others(index: int, size: Column) -> Column:
     """The first of the others by name, and how many more there are."""
-
-    def is_other(member: Column) -> Column:
-        return reduce(or_, (member[name] != F.col(name) for name in relation.apart))
-
-    first = F.slice(F.filter(f"members{index}", is_other), 1, SHOWN_OTHERS)
+    itself, more = F.struct(*_ORDER), size - 1 - SHOWN_OTHERS
+    others = F.filter(f"members{index}", lambda member: member["claim"] != itself)
+    first = F.slice(F.array_sort(others), 1, SHOWN_OTHERS)
     named = F.array_join(F.transform(first, lambda member: member["label"]), ", ")
     before, after = messages.AND_MORE
-    rest = F.concat(F.lit(before), (more - SHOWN_OTHERS).cast("string"), F.lit(after))
-    return F.concat(named, F.when(more > SHOWN_OTHERS, rest).otherwise("")).alias("others")
+    rest = F.concat(F.lit(before), more.cast("string"), F.lit(after))
+    return F.concat(named, F.when(more > 0, rest).otherwise(""))
 
 
 __all__ = ["collisions"]

@@ -38,9 +38,11 @@ from nestsync.schemas import CLAIMANT, LEVELS
 from nestsync.stages.report.changes import FILE as CHANGES_FILE
 from nestsync.stages.report.changes import changes_of
 from nestsync.stages.report.frames import Frames, in_order, stream
+from nestsync.stages.report.members import FILE as MEMBERS_FILE
+from nestsync.stages.report.members import members_of
 
 FINDINGS_FILE, ACTIONS_FILE, NAMESPACES_FILE = ("findings.csv", "actions.csv", "namespaces.csv")
-FILES = (FINDINGS_FILE, ACTIONS_FILE, NAMESPACES_FILE, CHANGES_FILE)
+FILES = (FINDINGS_FILE, ACTIONS_FILE, NAMESPACES_FILE, CHANGES_FILE, MEMBERS_FILE)
 FINDINGS_SHOWN = 5_000
 ACTIONS_SHOWN = 1_000
 NAMESPACES_SHOWN = 10_000
@@ -66,6 +68,7 @@ def digest_of(facts: ReportFacts, frames: Frames, catalogs: tuple[CatalogRow, ..
         catalogs=catalogs,
         findings=findings,
         cases=cases,
+        members=members_of(frames.members, frames.sizes.get("members", 0), folder),
         separators=_separators(facts.separators),
         separator=facts.separator,
         actions=actions,
@@ -229,6 +232,8 @@ def _tree(frames: Frames, folder: Path) -> Capped[TreeRow] | None:
         parts[0] = parts[0].withColumns({name: F.lit(None).cast(kind) for name, kind in _OF_FINDINGS.items()})
     else:
         parts.append(_findings_part(frames.findings, place))
+        if frames.members is not None:
+            parts.append(_findings_part(_others(frames.members), place))
     # One shuffle for all: joins would cost one each.
     merged = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), parts).groupBy("levels")
     tree = merged.agg(
@@ -274,6 +279,12 @@ def _namespaces(objects: DataFrame, role: str, above: Column, outcome: Column) -
         F.col("error").alias("note"),
         F.lit(None).cast(ArrayType(CLAIMANT)).alias("claimants"),
     )
+
+
+def _others(members: DataFrame) -> DataFrame:
+    """What findings about several are about beside the object that they are told of."""
+    is_first = F.struct("source", "object", "levels", "name").eqNullSafe(F.col("finding"))
+    return members.where((F.col("role") == "source") & ~is_first)
 
 
 def _findings_part(findings: DataFrame, place: Column) -> DataFrame:

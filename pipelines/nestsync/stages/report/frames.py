@@ -29,6 +29,7 @@ class Frames:
     spark: SparkSession
     objects: DataFrame | None
     findings: DataFrame | None
+    members: DataFrame | None
     actions: DataFrame | None
     changes: DataFrame | None
     sizes: Mapping[str, int]
@@ -40,6 +41,7 @@ class Frames:
         frames = {
             "objects": _objects(facts),
             "findings": facts.findings,
+            "members": facts.members,
             "actions": None if facts.actions is None else with_outcome(facts.actions, facts.ledger),
             "changes": None if facts.compared is None else facts.compared.frame,
         }
