@@ -93,6 +93,15 @@ def as_declared(
     )
 
 
+def each_of(frame: DataFrame, array: str, name: str) -> DataFrame:
+    """A row for each entry of the column `array`, which is never empty, as `name`; the other columns stay.
+
+    The array has to be a column by then: where any part of what is exploded goes through an array of its own, Spark
+    generates no code for the whole of it. Outer, or Spark works the array out once more to see whether it is empty.
+    """
+    return frame.select(*(each for each in frame.columns if each != array), F.explode_outer(array).alias(name))
+
+
 def absent_text() -> Column:
     """No text: the name of a namespace."""
     return F.lit(None).cast(StringType())
@@ -104,6 +113,7 @@ __all__ = [
     "as_findings",
     "by_key",
     "depth",
+    "each_of",
     "known",
     "no_properties",
     "quoted",

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from nestsync.core.checking import messages
@@ -28,11 +28,11 @@ from nestsync.stages.check.claimed import STORED, SUBJECT, WANTED, Claims, Keep,
 from nestsync.stages.check.lowered import lowered_together
 from nestsync.stages.check.sentences import Codebook, Entry, explained
 from nestsync.stages.check.together import SCHEMA, shown_together
-from nestsync.stages.columns import quoted, shown
+from nestsync.stages.columns import each_of, quoted, shown
 
 _IDENTIFIER = ("is_table", *WANTED)
 _VOICE = ("source", "levels", "name", "object")
-_ORDER = ("final", "folded", "exact", *WANTED, *_VOICE)
+_ORDER = ("is_table", "final", "folded", "exact", *WANTED, "tier", *_VOICE)
 _TOLD = (*dict.fromkeys(contract(*FINDING_FIELDS, *MEMBER_FIELDS).names), "leads")
 """The columns that are told of a claim in a group; each once."""
 
@@ -53,7 +53,8 @@ def collisions(
     claims = claimed(judged, existing, context, keep)
     with ThreadPoolExecutor(1) as aside:  # both are many small jobs, each of which mostly waits for its plan
         in_trino = aside.submit(_one_schema, claims, context, keep)
-        told = _told(_heard(_crowded(candidates(claims, context, keep), context)), _ladder(context), context)
+        met = _crowded(candidates(claims, context, keep), context)
+        told = _told(_heard(met), _ladder(context), context)
         together = in_trino.result()
     return told if together is None else told.unionByName(together)
 
@@ -63,7 +64,7 @@ def _one_schema(claims: Claims, context: CheckContext, keep: Keep) -> DataFrame 
     if together is None:
         return None
     crowded = keep("together", _crowded(together, context, SCHEMA))
-    return None if crowded.isEmpty() else _told(_heard(crowded), _IN_TRINO, context)
+    return None if crowded.isEmpty() else _told(_heard(crowded, SCHEMA), _IN_TRINO, context, SCHEMA)
 
 
 def _crowded(claims: DataFrame, context: CheckContext, *more: str) -> DataFrame:
@@ -92,64 +93,75 @@ def _crowded(claims: DataFrame, context: CheckContext, *more: str) -> DataFrame:
     )
 
 
-def _heard(claims: DataFrame) -> DataFrame:
+def _heard(claims: DataFrame, *more: str) -> DataFrame:
     """Of each identifier, the explicit claims; without any, the smallest that implies it; else what exists.
 
-    Each once: several tables imply one parent, and a reader may have told of an object twice.
+    Each once: several tables imply one parent, and a reader may have told of an object twice. Adds ``row``, the place
+    in its crowd.
     """
-    in_order = Window.partitionBy("crowd", *_IDENTIFIER).orderBy("tier", *_VOICE)
+    order = _order(more)
+    of_identifier = _window(order, WANTED[-1])
     voice = F.struct("tier", *_VOICE)
     placed = claims.withColumns(
         {
-            "loudest": F.first("tier").over(in_order),
-            "place": F.row_number().over(in_order),
-            "repeated": F.coalesce(F.lag(voice).over(in_order) == voice, F.lit(False)),
+            "loudest": F.first("tier").over(of_identifier),
+            "place": F.row_number().over(of_identifier),
+            "repeated": F.coalesce(F.lag(voice).over(of_identifier) == voice, F.lit(False)),
         }
     )
     explicit = (F.col("tier") == EXPLICIT) & ~F.col("repeated")
-    return placed.where((F.col("tier") == F.col("loudest")) & (explicit | (F.col("place") == 1))).drop(
-        "loudest", "place", "repeated"
-    )
+    heard = placed.where((F.col("tier") == F.col("loudest")) & (explicit | (F.col("place") == 1)))
+    return heard.drop("loudest", "place", "repeated").withColumn("row", F.row_number().over(_window(order, "crowd")))
+
+
+def _order(more: Sequence[str]) -> tuple[str, ...]:
+    """How claims are sorted, once for all that is asked of them: the members of every group follow each other."""
+    return "crowd", *more, *_ORDER
+
+
+def _window(order: tuple[str, ...], last: str) -> WindowSpec:
+    """The claims that are equal down to the column `last`, in their order."""
+    number = order.index(last) + 1
+    return Window.partitionBy(*order[:number]).orderBy(*order[number:])
 
 
 @dataclass(frozen=True)
 class _Relation:
-    """One way in which claims come to the same: those with equal `within`, where that are more than the closer way's.
+    """One way in which claims come to the same: those that are equal down to a column, where that are more than before.
 
     Without `how` it is nothing to be told: those are one already.
     """
 
     rule: str
     how: str | None
-    within: tuple[str, ...]
+    last: str
 
 
 _IN_TRINO = (
-    _Relation(DANGEROUS, None, (SCHEMA, "final")),
-    _Relation(DANGEROUS, messages.ONE_SCHEMA, (SCHEMA,)),
+    _Relation(DANGEROUS, None, "final"),
+    _Relation(DANGEROUS, messages.ONE_SCHEMA, SCHEMA),
 )
 
 
 def _ladder(context: CheckContext) -> list[_Relation]:
     """From the closest to the widest: every group of one is a part of a group of the next."""
-    final = ("is_table", "final")
     ladder = [
-        _Relation("collision", messages.WANTED_TOO, _IDENTIFIER),
-        _Relation("collision", messages.ONE_TEXT, (*final, "folded", "exact")),
+        _Relation("collision", messages.WANTED_TOO, WANTED[-1]),
+        _Relation("collision", messages.ONE_TEXT, "exact"),
     ]
     if context.folds:
-        ladder.append(_Relation("case-collision", messages.ONE_CASE, (*final, "folded")))
+        ladder.append(_Relation("case-collision", messages.ONE_CASE, "folded"))
     if context.normalizes:
-        ladder.append(_Relation("normalization-collision", messages.ONE_FORM, final))
+        ladder.append(_Relation("normalization-collision", messages.ONE_FORM, "final"))
     return ladder
 
 
-def _told(heard: DataFrame, ladder: Sequence[_Relation], context: CheckContext) -> DataFrame:
+def _told(heard: DataFrame, ladder: Sequence[_Relation], context: CheckContext, *more: str) -> DataFrame:
     """A row for each claim in each group of a relation that has something to tell: `_TOLD`."""
-    codebook, hits = Codebook(), []
-    known, closer = heard, F.lit(1)
+    codebook, hits, order = Codebook(), [], _order(more)
+    known, closer = heard.withColumn("label", _label()), F.lit(1)
     for index, relation in enumerate(ladder):
-        known = _with_group(known, relation, index)
+        known = _with_group(known, _window(order, relation.last), index)
         size, first = F.col(f"size{index}"), F.col(f"first{index}")
         condition = (size > closer) & first.isNotNull()
         if relation.how == messages.WANTED_TOO:
@@ -157,55 +169,65 @@ def _told(heard: DataFrame, ladder: Sequence[_Relation], context: CheckContext) 
         closer = size
         if relation.how is not None:
             code = _code(relation.rule, relation.how, codebook, context)
-            leads = (first == F.struct(*_ORDER)).alias("leads")
-            others = F.when(leads, _others(index, size)).alias("others")
-            hits.append(F.when(condition, F.struct(code, first.alias("first"), leads, others)))
-    found = known.withColumn("hit", F.explode(F.array_compact(F.array(*hits))))
+            hit = F.struct(code, first.alias("first"), F.col(f"finding{index}").alias("finding"), _others(index))
+            hits.append(F.when(condition, hit))
+    grouped = known.select(*SUBJECT, "tier", *WANTED, "crowd", "row", F.array(*hits).alias("hits"))
+    found = (
+        each_of(grouped, "hits", "hit")
+        .where(F.col("hit").isNotNull())
+        .select(*SUBJECT, "tier", *WANTED, "crowd", "row", "hit.*")
+    )
     slots = {
         Slot.TARGET: shown(F.col("target_levels")),
         Slot.NAME: quoted(F.col("target_name")),
         Slot.OTHERS: F.col("others"),
     }
-    told = explained(found.select(*SUBJECT, "tier", *WANTED, "hit.*"), codebook, slots)
-    named = told.withColumns(
+    told = explained(found, codebook, slots).withColumns(
         {
-            "name": _name(told),
-            "finding": F.struct("first.source", "first.object", "first.levels", _name(F.col("first")).alias("name")),
+            "name": _name(),
             "role": F.when(F.col("tier") == EXISTING, "target").otherwise("source"),
+            "leads": F.col("row") == F.col("first"),
         }
     )
-    return lowered_together(named, ("code", "first"), context).select(*_TOLD)
+    return lowered_together(told, ("code", "crowd", "first"), context).select(*_TOLD)
 
 
-def _name(of: DataFrame | Column) -> Column:
+def _name() -> Column:
     """The name of a table or view; null for a namespace, whose name is empty so far."""
-    return F.when(of["object"] != NAMESPACE, of["name"])
+    return F.when(F.col("object") != NAMESPACE, F.col("name"))
 
 
-def _with_group(known: DataFrame, relation: _Relation, index: int) -> DataFrame:
-    """`known` with the size of each row's group, the first claim in it that a source makes, and a few others.
-
-    Since a row leaves out itself, one more than is shown is enough.
-    """
-    group = Window.partitionBy("crowd", *relation.within)
-    label = F.concat(
+def _label() -> Column:
+    """A claim as a message names it."""
+    return F.concat(
         F.col("source"),
         F.lit(" "),
         shown(F.col("levels")),
         F.when(F.col("name") != "", F.concat(F.lit(" "), quoted(F.col("name")))).otherwise(""),
         F.when(F.col("tier") == EXISTING, F.lit(messages.ALREADY_THERE)).otherwise(""),
     )
-    in_order = group.orderBy(*_ORDER)
-    whole = in_order.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
-    ranked = known.withColumns({"rank": F.row_number().over(in_order), f"size{index}": F.count(F.lit(1)).over(whole)})
-    claim = F.struct(*_ORDER)
-    member = F.when(F.col("rank") <= SHOWN_OTHERS + 1, F.struct("rank", claim.alias("claim"), label.alias("label")))
-    return ranked.withColumns(
+
+
+def _with_group(known: DataFrame, group: WindowSpec, index: int) -> DataFrame:
+    """`known` with the size of each row's group, the row of the first claim in it that a source makes, and its object.
+
+    Also, as ``others``, the rows and labels of the first few of the group: one more than is shown is enough.
+    """
+    whole = group.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    is_source = F.col("tier") != EXISTING
+    finding = F.struct("source", "object", "levels", _name().alias("name"))
+    few = {
+        f"other{index}_{place}": F.nth_value(F.struct("row", "label"), place).over(whole)
+        for place in range(1, SHOWN_OTHERS + 2)
+    }
+    return known.withColumns(
         {
-            f"members{index}": F.collect_list(member).over(whole),
-            f"first{index}": F.min(F.when(F.col("tier") != EXISTING, claim)).over(whole),
+            f"size{index}": F.count(F.lit(1)).over(whole),
+            f"first{index}": F.min(F.when(is_source, F.col("row"))).over(whole),
+            f"finding{index}": F.first(F.when(is_source, finding), ignorenulls=True).over(whole),
+            **few,
         }
-    ).drop("rank")
+    )
 
 
 def _merged(context: CheckContext) -> Column:
@@ -230,15 +252,16 @@ def _code(rule: str, how: str, codebook: Codebook, context: CheckContext) -> Col
     return F.when(F.col("is_table"), of_table).otherwise(of_namespace).alias("code")
 
 
-def _others(index: int, size: Column) -> Column:
-    """The first of the others by name, and how many more there are."""
-    itself, more = F.struct(*_ORDER), size - 1 - SHOWN_OTHERS
-    others = F.filter(f"members{index}", lambda member: member["claim"] != itself)
-    first = F.slice(F.array_sort(others), 1, SHOWN_OTHERS)
-    named = F.array_join(F.transform(first, lambda member: member["label"]), ", ")
+def _others(index: int) -> Column:
+    """Who is in a group beside the first, whose row leads: a few by name, in order, and how many more there are."""
+    first, more = F.col(f"first{index}"), F.col(f"size{index}") - 1 - SHOWN_OTHERS
+    *few, one_more = (F.col(f"other{index}_{place}") for place in range(1, SHOWN_OTHERS + 2))
+    labels = [F.when(other["row"] != first, other["label"]) for other in few]
+    # It takes the place of the first, where that is among the few; no more of them are there to be named, else.
+    labels.append(F.when(first <= few[-1]["row"], one_more["label"]))
     before, after = messages.AND_MORE
     rest = F.concat(F.lit(before), more.cast("string"), F.lit(after))
-    return F.concat(named, F.when(more > 0, rest).otherwise(""))
+    return F.concat(F.concat_ws(", ", *labels), F.when(more > 0, rest).otherwise("")).alias("others")
 
 
 __all__ = ["collisions"]

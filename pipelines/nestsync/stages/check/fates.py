@@ -19,6 +19,7 @@ from nestsync.schemas import LEVELS
 from nestsync.stages.check.columns import native
 from nestsync.stages.check.native import Case
 from nestsync.stages.check.ordinary import in_one, is_ordinary
+from nestsync.stages.columns import each_of
 
 _LOSSLESS = 0
 _EVERY_WAY = -1
@@ -43,7 +44,8 @@ def fates(mapped: DataFrame, context: CheckContext) -> list[FateRow]:
     )
     # The hash stands for one example: it fits into the hash table of the counting, levels do not.
     counted = (
-        namespaces.select("source", "hash", F.explode(_codes(every, context)).alias("of"))
+        each_of(namespaces.select("source", "hash", _codes(every, context).alias("codes")), "codes", "of")
+        .where(F.col("of.code").isNotNull())
         .groupBy("source", "of.way", "of.code")
         .agg(F.count(F.lit(1)).alias("count"), F.min("hash").alias("example"))
         .collect()
@@ -57,12 +59,14 @@ def fates(mapped: DataFrame, context: CheckContext) -> list[FateRow]:
 
 
 def _codes(every: tuple[Way, ...], context: CheckContext) -> Column:
-    """How the ways end for a row: pairs of a way's number and its code, or one pair where all of them end well."""
+    """How the ways end for a row: pairs of a way's number and its code, or one pair where all of them end well.
+
+    The code is null for a way that is not about the row.
+    """
     flags = [_comes_back(way, context) for way in every]
     codes = [F.struct(F.lit(i).alias("way"), _code(way, flags[i]).alias("code")) for i, way in enumerate(every)]
-    told = F.filter(F.array(*codes), lambda pair: pair["code"].isNotNull())
     well = F.array(F.struct(F.lit(_EVERY_WAY).alias("way"), F.lit(_LOSSLESS).alias("code")))
-    return F.when(reduce(and_, flags, F.lit(True)), well).otherwise(told)
+    return F.when(reduce(and_, flags, F.lit(True)), well).otherwise(F.array(*codes))
 
 
 def _comes_back(way: Way, context: CheckContext) -> Column:

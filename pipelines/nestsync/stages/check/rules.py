@@ -24,7 +24,7 @@ from nestsync.stages.check.local import local_frame
 from nestsync.stages.check.native import first
 from nestsync.stages.check.sentences import Codebook, Entry, explained
 from nestsync.stages.check.systems import SystemRules
-from nestsync.stages.columns import quoted, shown
+from nestsync.stages.columns import each_of, quoted, shown
 
 _SUBJECT = ("source", "system", "object", "levels", "name")
 
@@ -159,7 +159,8 @@ def by_itself(judged: DataFrame, context: CheckContext, free: str | None) -> Dat
     odd = (F.col("status") != "ok") | ~F.col("ordinary")
     # Most rows end here; of the others, what is at fault is worked out once it is known what is wrong.
     odd_ones = judged.where(F.col("target_levels").isNotNull() & odd)
-    wrong = odd_ones.select(*facts, F.explode(_codes(chains)).alias("found"))
+    coded = odd_ones.select(*facts, _codes(chains).alias("codes"))
+    wrong = each_of(coded, "codes", "found").where(F.col("found.code").isNotNull())
     found = wrong.select(*facts, _hit(chains, F.col("found")).alias("hit")).select(*facts, "hit.*")
     placed = _renamed_itself(found, context)
     told = explained(placed, rules.codebook, _slots())
@@ -173,9 +174,8 @@ def by_itself(judged: DataFrame, context: CheckContext, free: str | None) -> Dat
 
 
 def _codes(chains: list[Chain]) -> Column:
-    """What is wrong with a row: the number of each chain that has something to tell, with the code."""
-    each = (F.struct(F.lit(i).alias("chain"), chain.code().alias("code")) for i, chain in enumerate(chains))
-    return F.filter(F.array(*each), lambda pair: pair["code"].isNotNull())
+    """What is wrong with a row: the number of each chain, with the code, which is null where it has nothing to tell."""
+    return F.array(*(F.struct(F.lit(i).alias("chain"), chain.code().alias("code")) for i, chain in enumerate(chains)))
 
 
 def _hit(chains: list[Chain], found: Column) -> Column:
