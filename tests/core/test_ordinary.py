@@ -53,6 +53,38 @@ def test_nothing_is_wrong_with_what_is_ordinary(
             assert ending(way, levels).fate is Fate.LOSSLESS
 
 
+KINDS = [
+    *(ordinary for of in CONTEXTS for ordinary in (in_target(of), *in_sources(of).values())),
+    *(lossless(way, of) for of in CONTEXTS for way in ways(of)),
+    Ordinary("ab", frozenset({1}), frozenset({1}), ()),
+    Ordinary("ab", frozenset({1}), frozenset(), ()),
+]
+
+
+@given(st.sampled_from(KINDS), st.sampled_from(KINDS), st.lists(PARTS, max_size=8).map(tuple), st.none() | PARTS)
+def test_what_one_covers_is_ordinary_there_too(
+    one: Ordinary, other: Ordinary, levels: Levels, name: str | None
+) -> None:
+    if one.covers(other, tables=name is not None) and other.holds(levels, name):
+        assert one.holds(levels, name)
+
+
+@pytest.mark.parametrize(
+    ("other", "of_namespaces", "of_tables"),
+    [
+        (Ordinary("a", frozenset({1}), frozenset({1}), ("w", "v")), True, True),
+        (Ordinary("a", frozenset({1}), frozenset({2}), ("w",)), True, False),
+        (Ordinary("a", frozenset({2}), frozenset({1}), ("w",)), False, False),
+        (Ordinary("abc", frozenset({1}), frozenset({1}), ("w",)), False, False),
+        (Ordinary("ab", frozenset({1}), frozenset({1}), ()), False, False),
+    ],
+    ids=["less", "deeper-tables", "deeper", "more-characters", "fewer-words"],
+)
+def test_what_covers_another(other: Ordinary, of_namespaces: bool, of_tables: bool) -> None:
+    one = Ordinary("ab", frozenset({1}), frozenset({1}), ("w",))
+    assert (one.covers(other, tables=False), one.covers(other)) == (of_namespaces, of_tables)
+
+
 @given(st.sampled_from(CONTEXTS), st.lists(PARTS, max_size=8).map(tuple), st.none() | PARTS)
 def test_an_ordinary_identifier_has_a_text_of_its_own_with_the_same_joints(
     of: CheckContext, levels: Levels, name: str | None

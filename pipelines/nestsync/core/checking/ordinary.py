@@ -48,6 +48,11 @@ class Ordinary:
         """How many levels the parents of ordinary namespaces, and the namespaces of ordinary tables, can have."""
         return frozenset(range(1, max({depth - 1 for depth in self.namespaces} | self.tables, default=0) + 1))
 
+    def covers(self, other: Ordinary, *, tables: bool = True) -> bool:
+        """Whether every namespace, and table, that is ordinary for `other` is so here, too."""
+        depths = other.namespaces <= self.namespaces and (not tables or other.tables <= self.tables)
+        return depths and set(other.characters) <= set(self.characters) and set(self.words) <= set(other.words)
+
     def holds(self, levels: Levels, name: str | None = None) -> bool:
         """Whether the namespace `levels`, or the table `name` in it, is ordinary."""
         parts = levels if name is None else (*levels, name)

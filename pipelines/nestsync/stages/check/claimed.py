@@ -58,7 +58,8 @@ def claimed(judged: DataFrame, existing: DataFrame, context: CheckContext, keep:
     Runs two jobs, for the odd ones and for the places.
     """
     ordinary = in_target(context)
-    wanted = judged.where(F.col("status").isin(*MOVED) & F.col("target_levels").isNotNull())
+    moved = F.col("status").isin(*MOVED) & F.col("target_levels").isNotNull()
+    wanted = judged.where(F.col("ordinary") | moved)  # what is ordinary is moved, and known by one look
     its_own = F.col("levels"), F.col("name")
     there = existing.withColumn("ordinary", is_ordinary(ordinary, *its_own, in_one(*its_own)))
 

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from nestsync.core.checking.context import CheckContext, Reader
 from nestsync.core.checking.fates import Ending, FateRow, Way, at_hop, ways
-from nestsync.core.checking.ordinary import lossless
+from nestsync.core.checking.ordinary import in_sources, in_target, lossless
 from nestsync.core.checking.rules import MOVED, NAMESPACE
 from nestsync.core.identifiers import Levels
 from nestsync.core.matrix import Fate
@@ -27,7 +27,7 @@ _FATES = (Fate.REFUSED, Fate.LOSSY)
 
 
 def fates(mapped: DataFrame, context: CheckContext) -> list[FateRow]:
-    """What becomes of the namespaces of `mapped` (`MAPPED_SCHEMA`), by source, way and ending.
+    """What becomes of the namespaces of `mapped` (`JUDGED_SCHEMA`), by source, way and ending.
 
     Runs two jobs; what comes to the driver is a row for each source, way and ending, whatever the catalog's size.
     """
@@ -38,6 +38,7 @@ def fates(mapped: DataFrame, context: CheckContext) -> list[FateRow]:
         "source",
         "levels",
         "target_levels",
+        "ordinary",
         F.xxhash64("levels").alias("hash"),
         in_one(F.col("levels"), nameless).alias("at"),
         in_one(F.col("target_levels"), nameless).alias("wanted"),
@@ -70,11 +71,18 @@ def _codes(every: tuple[Way, ...], context: CheckContext) -> Column:
 
 
 def _comes_back(way: Way, context: CheckContext) -> Column:
-    """Whether one look says that `way` ends well, or is not about the row."""
+    """Whether one look says that `way` ends well, or is not about the row.
+
+    Most rows are known to be ordinary; where that is enough, only the others are looked at.
+    """
     ordinary, nameless = lossless(way, context), F.lit(None).cast("string")
     if way.sources is None:
-        return is_ordinary(ordinary, F.col("target_levels"), nameless, F.col("wanted"))
-    return ~_is_about(way) | is_ordinary(ordinary, F.col("levels"), nameless, F.col("at"))
+        well = is_ordinary(ordinary, F.col("target_levels"), nameless, F.col("wanted"))
+        return F.col("ordinary") | well if ordinary.covers(in_target(context), tables=False) else well
+    well = ~_is_about(way) | is_ordinary(ordinary, F.col("levels"), nameless, F.col("at"))
+    known = in_sources(context)
+    enough = all(source in known and ordinary.covers(known[source], tables=False) for source in way.sources)
+    return F.col("ordinary") | well if enough else well
 
 
 def _is_about(way: Way) -> Column:

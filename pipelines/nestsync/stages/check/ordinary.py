@@ -19,7 +19,10 @@ from nestsync.stages.check.mapping import MAPPED_SCHEMA
 from nestsync.stages.check.native import quoted_pattern
 
 JUDGED_SCHEMA = contract(*MAPPED_SCHEMA.fields, StructField("ordinary", BooleanType(), nullable=False))
-"""A mapped row, and whether its names are ordinary where it is and where it goes: no rule is to be asked then."""
+"""A mapped row, and whether it was read, and its names are ordinary where it is and where it goes.
+
+No rule is to be asked of it then, and it goes where it is mapped to.
+"""
 
 _BETWEEN = "/"
 """Between levels in one text: no ordinary level holds it, so that the parts are the levels."""
@@ -32,8 +35,9 @@ def judged(mapped: DataFrame, context: CheckContext) -> DataFrame:
     at, wanted = (F.col("levels"), F.col("name")), (F.col("target_levels"), F.col("target_name"))
     # Columns of their own, so that a text that is looked at twice is made once.
     texts = mapped.withColumns({"_at": in_one(*at), "_wanted": in_one(*wanted)})
-    in_target_too = is_ordinary(in_target(context), *wanted, F.col("_wanted"))
-    ordinary = in_target_too & _of_sources(in_sources(context), *at, F.col("_at"))
+    target = in_target(context)
+    in_target_too = is_ordinary(target, *wanted, F.col("_wanted"))
+    ordinary = (F.col("status") == "ok") & in_target_too & _of_sources(in_sources(context), target, *at)
     return texts.select(*MAPPED_SCHEMA.names, F.coalesce(ordinary, F.lit(False)).alias("ordinary"))
 
 
@@ -67,17 +71,24 @@ def _plain(ordinary: Ordinary, text: Column, count: Column) -> Column:
     return found.otherwise(F.lit(False))
 
 
-def _of_sources(in_sources: Mapping[str, Ordinary], levels: Column, name: Column, text: Column) -> Column:
-    """Sources that find the same ordinary together; those that are not listed find everything so."""
+def _of_sources(in_sources: Mapping[str, Ordinary], target: Ordinary, levels: Column, name: Column) -> Column:
+    """Sources that find the same ordinary together; those that are not listed find everything so.
+
+    The row is ordinary in the `target`: where a source takes all that is so there, names that stay are not looked at
+    again. Texts of equal parts are equal names then: none of them holds what is between them.
+    """
+    stays = (F.size(levels) == F.size("target_levels")) & (F.col("_at") == F.col("_wanted"))
+
+    def holds(ordinary: Ordinary) -> Column:
+        looked_at = is_ordinary(ordinary, levels, name, F.col("_at"))
+        return stays | looked_at if ordinary.covers(target) else looked_at
+
     together: dict[Ordinary, list[str]] = {}
     for source, ordinary in in_sources.items():
         together.setdefault(ordinary, []).append(source)
     return reduce(
         and_,
-        (
-            ~F.col("source").isin(*sources) | is_ordinary(ordinary, levels, name, text)
-            for ordinary, sources in together.items()
-        ),
+        (~F.col("source").isin(*sources) | holds(ordinary) for ordinary, sources in together.items()),
         F.lit(True),
     )
 

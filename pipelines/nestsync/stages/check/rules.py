@@ -156,9 +156,8 @@ def by_itself(judged: DataFrame, context: CheckContext, free: str | None) -> Dat
     rules = RowRules(context, free)
     chains = rules.chains()
     facts = [*_SUBJECT, "error", "target_levels", "target_name"]
-    odd = (F.col("status") != "ok") | ~F.col("ordinary")
     # Most rows end here; of the others, what is at fault is worked out once it is known what is wrong.
-    odd_ones = judged.where(F.col("target_levels").isNotNull() & odd)
+    odd_ones = judged.where(~F.col("ordinary") & F.col("target_levels").isNotNull())
     coded = odd_ones.select(*facts, _codes(chains).alias("codes"))
     wrong = each_of(coded, "codes", "found").where(F.col("found.code").isNotNull())
     found = wrong.select(*facts, _hit(chains, F.col("found")).alias("hit")).select(*facts, "hit.*")
