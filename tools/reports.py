@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from nestsync.history.choosing import TREND
 from nestsync.reports.html import LARGEST
 from nestsync.stages.report.changes import SHOWN as CHANGES_SHOWN
-from nestsync.stages.report.digest import ACTIONS_SHOWN, FINDINGS_SHOWN, NAMESPACES_SHOWN
+from nestsync.stages.report.digest import ACTIONS_SHOWN, FINDINGS_SHOWN
+from nestsync.stages.report.tree import SHOWN as NAMESPACES_SHOWN
 
 Table = Callable[[Iterable[str], Iterable[Iterable[str]]], str]
 

@@ -97,11 +97,17 @@ FINDING_SUBJECT = StructType(
         StructField("object", StringType(), False),
         StructField("levels", LEVELS, False),
         StructField("name", StringType()),
+        StructField("target_levels", LEVELS, False),
     ]
 )
 
 MEMBER_FIELDS = (
-    _field("finding", FINDING_SUBJECT, "the object that the finding is told of, its first one", nullable=False),
+    _field(
+        "finding",
+        FINDING_SUBJECT,
+        "the object that the finding is told of, the first one, and what becomes of its levels",
+        nullable=False,
+    ),
     _field("rule", StringType(), "the finding's stable slug", nullable=False),
     _field("severity", StringType(), "the finding's: `blocking`, `warning` or `info`", nullable=False),
     ROLE,

@@ -64,7 +64,7 @@ def findings(spark: SparkSession, *rows: tuple[str, str, list[str]], **more: Any
 
 def members(spark: SparkSession, *rows: tuple[str, list[str], list[str]], **more: Any) -> DataFrame:
     """(role, levels, target_levels) of the objects of one blocking collision; it is told of the first row."""
-    first = ("hms", "namespace", rows[0][1], None)
+    first = ("hms", "namespace", rows[0][1], None, rows[0][2])
     base = {"source": "hms", "object": "namespace", "finding": first, "rule": "collision", "severity": "blocking"}
     return _frame(
         spark, "finding_members", [base | {"role": r, "levels": ls, "target_levels": t} | more for r, ls, t in rows]

@@ -215,7 +215,7 @@ def _with_group(known: DataFrame, group: WindowSpec, index: int) -> DataFrame:
     """
     whole = group.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
     is_source = F.col("tier") != EXISTING
-    finding = F.struct("source", "object", "levels", _name().alias("name"))
+    finding = F.struct("source", "object", "levels", _name().alias("name"), "target_levels")
     few = {
         f"other{index}_{place}": F.nth_value(F.struct("row", "label"), place).over(whole)
         for place in range(1, SHOWN_OTHERS + 2)

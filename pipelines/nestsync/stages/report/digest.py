@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC
-from functools import partial, reduce
 from operator import itemgetter
 from pathlib import Path
 
-from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType
 
 from nestsync.core.findings import Severity
 from nestsync.core.identifiers import json_text
@@ -30,25 +27,22 @@ from nestsync.reports.facts import (
     RuleCase,
     SeparatorRow,
     Subject,
-    TreeRow,
 )
 from nestsync.reports.text import csv_cell
-from nestsync.reports.tree import state
-from nestsync.schemas import CLAIMANT, LEVELS
+from nestsync.stages.report.cells import claimants_cell, subjects
 from nestsync.stages.report.changes import FILE as CHANGES_FILE
 from nestsync.stages.report.changes import changes_of
 from nestsync.stages.report.frames import Frames, in_order, stream
 from nestsync.stages.report.members import FILE as MEMBERS_FILE
 from nestsync.stages.report.members import members_of
+from nestsync.stages.report.tree import FILE as TREE_FILE
+from nestsync.stages.report.tree import tree_of
 
-FINDINGS_FILE, ACTIONS_FILE, NAMESPACES_FILE = ("findings.csv", "actions.csv", "namespaces.csv")
-FILES = (FINDINGS_FILE, ACTIONS_FILE, NAMESPACES_FILE, CHANGES_FILE, MEMBERS_FILE)
+FINDINGS_FILE, ACTIONS_FILE = "findings.csv", "actions.csv"
+FILES = (FINDINGS_FILE, ACTIONS_FILE, TREE_FILE, CHANGES_FILE, MEMBERS_FILE)
 FINDINGS_SHOWN = 5_000
 ACTIONS_SHOWN = 1_000
-NAMESPACES_SHOWN = 10_000
-"""What the page shows of each; with 2,000 findings and 10,000 namespaces it stays below 5 MB."""
-_OF_FINDINGS = {"blocking": "long", "warnings": "long", "rule": "string"}
-"""What a finding adds to the line of its namespace in the tree."""
+"""What the page shows of each."""
 EXAMPLES = 20
 """How many subjects a JUnit case names."""
 
@@ -56,7 +50,7 @@ EXAMPLES = 20
 def digest_of(facts: ReportFacts, frames: Frames, catalogs: tuple[CatalogRow, ...], folder: Path) -> Digest:
     """The digest of a run, and its CSV files in `folder`."""
     with ThreadPoolExecutor(1) as aside:  # small jobs, which leave a core to each other
-        tree = aside.submit(_tree, frames, folder)
+        tree = aside.submit(tree_of, frames, folder)
         findings, cases = _findings(frames, folder)
         actions, counts = _actions(frames, folder)
     return Digest(
@@ -167,17 +161,13 @@ def _separators(frame: DataFrame | None) -> tuple[SeparatorRow, ...] | None:
         SeparatorRow(
             separator=row["separator"],
             conflicts=row["conflicts"],
-            examples=_subjects(row["examples"]),
+            examples=subjects(row["examples"]),
             allowed=row["allowed"],
             reason=row["reason"],
             suggested=row["suggested"],
         )
         for row in sorted(frame.collect(), key=itemgetter("rank"))
     )
-
-
-def _subjects(rows: Sequence[Row] | None) -> tuple[Subject, ...]:
-    return tuple(Subject(row["source"], tuple(row["levels"])) for row in rows or ())
 
 
 def _actions(frames: Frames, folder: Path) -> tuple[Capped[ActionRow] | None, dict[tuple[str, str], int]]:
@@ -198,7 +188,7 @@ def _actions(frames: Frames, folder: Path) -> tuple[Capped[ActionRow] | None, di
                 row["outcome"],
                 row["reason"],
                 row["detail"],
-                _subjects(row["claimants"]),
+                subjects(row["claimants"]),
                 None if row["at"] is None else row["at"].astimezone(UTC),
                 None if row["user"] is None else Actor(row["user"], row["host"]),
             )
@@ -209,7 +199,7 @@ def _actions(frames: Frames, folder: Path) -> tuple[Capped[ActionRow] | None, di
                 action.outcome,
                 csv_cell(action.reason),
                 csv_cell(action.detail),
-                _claimants_cell(action.claimants),
+                claimants_cell(action.claimants),
                 "" if action.at is None else action.at.isoformat(),
                 csv_cell(row["user"]),
                 csv_cell(row["host"]),
@@ -220,86 +210,4 @@ def _actions(frames: Frames, folder: Path) -> tuple[Capped[ActionRow] | None, di
     return stream(rows(), folder / ACTIONS_FILE, header, ACTIONS_SHOWN), counts
 
 
-def _tree(frames: Frames, folder: Path) -> Capped[TreeRow] | None:
-    """The namespaces of the target, wanted and there; where nothing is planned, those of the sources."""
-    if frames.actions is not None:
-        parts, place = _target_parts(frames.actions, frames.objects), F.col("target_levels")
-    elif frames.objects is not None:
-        parts, place = [_source_part(frames.objects)], F.concat(F.array("source"), "levels")
-    else:
-        return None
-    if frames.findings is None:  # the check did not run
-        parts[0] = parts[0].withColumns({name: F.lit(None).cast(kind) for name, kind in _OF_FINDINGS.items()})
-    else:
-        parts.append(_findings_part(frames.findings, place))
-        if frames.members is not None:
-            parts.append(_findings_part(_others(frames.members), place))
-    # One shuffle for all: joins would cost one each.
-    merged = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), parts).groupBy("levels")
-    tree = merged.agg(
-        F.max(F.struct("weight", "kind", "outcome", "note", "claimants")).alias("is"),
-        *(F.sum(F.coalesce(column, F.lit(0))).alias(column) for column in ("blocking", "warnings")),
-        F.sort_array(F.collect_set("rule")).alias("rules"),
-    )
-    tree = tree.where(F.col("is.kind").isNotNull()).select("levels", "is.*", "blocking", "warnings", "rules")
-    most = frames.sizes.get("actions", 0) + frames.sizes.get("objects", 0)
-
-    def rows() -> Iterator[tuple[list[str], TreeRow]]:
-        for row in in_order(tree, most, "levels"):
-            word, note = state(row["kind"], row["outcome"]), row["note"]
-            counts, rules = (row["blocking"], row["warnings"]), tuple(row["rules"])
-            node = TreeRow(tuple(row["levels"]), word, note, _subjects(row["claimants"]), *counts, rules)
-            cells = [json_text(node.levels), word, csv_cell(note), _claimants_cell(node.claimants)]
-            yield [*cells, *map(str, counts), " ".join(rules)], node
-
-    header = ("levels", "state", "note", "claimants", "blocking", "warnings", "rules")
-    return stream(rows(), folder / NAMESPACES_FILE, header, NAMESPACES_SHOWN)
-
-
-def _target_parts(actions: DataFrame, objects: DataFrame | None) -> list[DataFrame]:
-    """What is wanted, and, of less weight, what is there."""
-    telling = F.col("outcome").isin("failed", "unknown", "skipped")
-    note = F.when(telling, F.coalesce("detail", "reason")).when(F.col("kind") == "blocked", F.col("reason"))
-    wanted = actions.select(F.lit(2).alias("weight"), "levels", "kind", "outcome", note.alias("note"), "claimants")
-    return [wanted] if objects is None else [wanted, _namespaces(objects, "target", F.array(), F.lit("existing"))]
-
-
-def _source_part(objects: DataFrame) -> DataFrame:
-    """The sources' own namespaces, each below its source: nothing is planned yet."""
-    read = F.when(F.col("status") == "ok", "source").otherwise("unreadable")
-    return _namespaces(objects, "source", F.array("source"), read)
-
-
-def _namespaces(objects: DataFrame, role: str, above: Column, outcome: Column) -> DataFrame:
-    return objects.where((F.col("role") == role) & (F.col("object") == "namespace")).select(
-        F.lit(1).alias("weight"),
-        F.concat(above.cast(LEVELS), "levels").alias("levels"),
-        F.lit(role).alias("kind"),
-        outcome.alias("outcome"),
-        F.col("error").alias("note"),
-        F.lit(None).cast(ArrayType(CLAIMANT)).alias("claimants"),
-    )
-
-
-def _others(members: DataFrame) -> DataFrame:
-    """What findings about several are about beside the object that they are told of."""
-    is_first = F.struct("source", "object", "levels", "name").eqNullSafe(F.col("finding"))
-    return members.where((F.col("role") == "source") & ~is_first)
-
-
-def _findings_part(findings: DataFrame, place: Column) -> DataFrame:
-    found = findings.where(place.isNotNull() & (F.col("severity") != Severity.INFO.value))
-    blocking = F.col("severity") == Severity.BLOCKING.value
-    return found.select(
-        place.alias("levels"),
-        blocking.cast("long").alias("blocking"),
-        (~blocking).cast("long").alias("warnings"),
-        "rule",
-    )
-
-
-def _claimants_cell(claimants: Sequence[Subject]) -> str:
-    return json.dumps([{"source": c.source, "levels": list(c.levels)} for c in claimants], ensure_ascii=False)
-
-
-__all__ = ["ACTIONS_SHOWN", "EXAMPLES", "FILES", "FINDINGS_SHOWN", "NAMESPACES_SHOWN", "catalogs_of", "digest_of"]
+__all__ = ["ACTIONS_SHOWN", "EXAMPLES", "FILES", "FINDINGS_SHOWN", "catalogs_of", "digest_of"]
