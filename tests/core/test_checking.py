@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections import defaultdict
 from dataclasses import replace
 
 import pytest
@@ -100,11 +102,12 @@ def test_a_severity_is_lowered_for_one_object_with_its_reason_in_the_message() -
     assert found["hive", "a:b"].severity is Severity.BLOCKING
 
 
+FOLDING = context(capabilities="lakekeeper")
 ALIKE = [namespace("one", "Sales"), namespace("two", "sales"), table("one", "t", "SALES"), there("sAles")]
 
 
 def test_a_finding_lists_all_that_come_to_one() -> None:
-    found = _only(check(ALIKE, context(capabilities="lakekeeper")))
+    found = _only(check(ALIKE, FOLDING))
     assert (found.rule, found.source, found.object, found.levels) == ("case-collision", "one", "namespace", ("SALES",))
     assert [(each.role, each.source, each.levels, each.name, each.target_levels) for each in found.members] == [
         ("source", "one", ("SALES",), None, ("SALES",)),  # a table implies it
@@ -113,6 +116,34 @@ def test_a_finding_lists_all_that_come_to_one() -> None:
         ("source", "two", ("sales",), None, ("sales",)),
     ]
     assert found.of_sources == tuple(each for each in found.members if each.role == "source")
+
+
+ALIKE_LEVELS = st.sampled_from(("sales", "Sales", "SALES", "caf\u00e9", "cafe\u0301", "CAFE\u0301", "other"))
+
+
+@given(st.lists(st.tuples(st.sampled_from(("one", "two", "lake")), ALIKE_LEVELS)))
+def test_whatever_comes_to_one_is_in_a_finding_with_all_of_it(held: list[tuple[str, str]]) -> None:
+    """``lake`` is the target; what it holds under a name that is wanted is that object itself."""
+    found = check([namespace(source, level, role=_role(source)) for source, level in held], FOLDING)
+    wanted = {level for source, level in held if source != "lake"}
+    groups: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for source, level in held:
+        if source != "lake" or level not in wanted:
+            groups[unicodedata.normalize("NFC", level.lower())].add((source, level))
+    together = {
+        frozenset(group) for group in groups.values() if len(group) > 1 and any(source != "lake" for source, _ in group)
+    }
+    listed = [frozenset((each.source, each.levels[0]) for each in finding.members) for finding in found]
+    assert {group for group in listed if not any(group < wider for wider in listed)} == together
+    for finding in found:
+        first = finding.members[0]
+        assert (first.source, first.levels, first.target_levels) == (finding.source, finding.levels, finding.levels)
+        assert len(set(finding.members)) == len(finding.members)
+        assert all(member.role == _role(member.source) for member in finding.members)
+
+
+def _role(source: str) -> str:
+    return "target" if source == "lake" else "source"
 
 
 def accepted(source: str, level: str, severity: Severity) -> Lowered:
