@@ -34,6 +34,7 @@ PLAIN: dict[str, Any] = {
     "at": datetime(2026, 11, 28, tzinfo=UTC), "command": "run", "stage": "check",
     "started_at": datetime(2026, 11, 28, tzinfo=UTC), "seconds": 1.0, "counts": {},
 }  # fmt: skip
+_MEMBER = {"finding": ("hms", "namespace", ["kept"], None, ["kept"]), "rule": "collision", "target_levels": ["kept"]}
 EVIL = "<img src=x onerror=alert(1)>"
 INVENTORY = {"hms": {"role": "source", "system": "hms", "counts": {"namespaces": 2, "tables": 1}}}
 
@@ -55,6 +56,7 @@ def run(workspace: Workspace, run_id: str, names: list[str], *, owner: str, targ
         "mapped": [{"levels": ["kept"], "target_levels": [target]}],
         "findings": [{"levels": [name], "rule": "collision"} for name in names],
         **{table: [{"levels": ["kept"]}] for table in ("actions", "ledger", "runs")},
+        "finding_members": [_MEMBER | {"levels": [name]} for name in names],
         "differences": [{"levels": ["kept"], "detail": "missing"}],
     }
     with ThreadPoolExecutor(len(rows)) as pool:
