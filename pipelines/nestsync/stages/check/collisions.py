@@ -97,7 +97,7 @@ def _heard(claims: DataFrame, *more: str) -> DataFrame:
     """Of each identifier, the explicit claims; without any, the smallest that implies it; else what exists.
 
     Each once: several tables imply one parent, and a reader may have told of an object twice. Adds ``row``, the place
-    in its crowd.
+    in its crowd, and ``labels``, as messages name this claim and the few that follow it there.
     """
     order = _order(more)
     of_identifier = _window(order, WANTED[-1])
@@ -111,7 +111,11 @@ def _heard(claims: DataFrame, *more: str) -> DataFrame:
     )
     explicit = (F.col("tier") == EXPLICIT) & ~F.col("repeated")
     heard = placed.where((F.col("tier") == F.col("loudest")) & (explicit | (F.col("place") == 1)))
-    return heard.drop("loudest", "place", "repeated").withColumn("row", F.row_number().over(_window(order, "crowd")))
+    in_crowd = _window(order, "crowd")
+    labelled = heard.drop("loudest", "place", "repeated").withColumn("label", _label())
+    following = (F.lead("label", place).over(in_crowd) for place in range(1, SHOWN_OTHERS + 1))
+    numbered = {"row": F.row_number().over(in_crowd), "labels": F.array("label", *following)}
+    return labelled.withColumns(numbered).drop("label")
 
 
 def _order(more: Sequence[str]) -> tuple[str, ...]:
@@ -159,7 +163,7 @@ def _ladder(context: CheckContext) -> list[_Relation]:
 def _told(heard: DataFrame, ladder: Sequence[_Relation], context: CheckContext, *more: str) -> DataFrame:
     """A row for each claim in each group of a relation that has something to tell: `_TOLD`."""
     codebook, hits, order = Codebook(), [], _order(more)
-    known, closer = heard.withColumn("label", _label()), F.lit(1)
+    known, closer = heard, F.lit(1)
     for index, relation in enumerate(ladder):
         known = _with_group(known, _window(order, relation.last), index)
         size, first = F.col(f"size{index}"), F.col(f"first{index}")
@@ -211,21 +215,19 @@ def _label() -> Column:
 def _with_group(known: DataFrame, group: WindowSpec, index: int) -> DataFrame:
     """`known` with the size of each row's group, the row of the first claim in it that a source makes, and its object.
 
-    Also, as ``others``, the rows and labels of the first few of the group: one more than is shown is enough.
+    Also where the group begins, and the labels from there on: one more than is shown is enough. Few functions are asked
+    of each group, and of all at once: each kind of them is code of its own, which Java has to compile.
     """
     whole = group.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
     is_source = F.col("tier") != EXISTING
     finding = F.struct("source", "object", "levels", _name().alias("name"), "target_levels")
-    few = {
-        f"other{index}_{place}": F.nth_value(F.struct("row", "label"), place).over(whole)
-        for place in range(1, SHOWN_OTHERS + 2)
-    }
     return known.withColumns(
         {
             f"size{index}": F.count(F.lit(1)).over(whole),
             f"first{index}": F.min(F.when(is_source, F.col("row"))).over(whole),
             f"finding{index}": F.first(F.when(is_source, finding), ignorenulls=True).over(whole),
-            **few,
+            f"start{index}": F.min("row").over(whole),
+            f"labels{index}": F.first("labels").over(whole),
         }
     )
 
@@ -254,11 +256,12 @@ def _code(rule: str, how: str, codebook: Codebook, context: CheckContext) -> Col
 
 def _others(index: int) -> Column:
     """Who is in a group beside the first, whose row leads: a few by name, in order, and how many more there are."""
-    first, more = F.col(f"first{index}"), F.col(f"size{index}") - 1 - SHOWN_OTHERS
-    *few, one_more = (F.col(f"other{index}_{place}") for place in range(1, SHOWN_OTHERS + 2))
-    labels = [F.when(other["row"] != first, other["label"]) for other in few]
-    # It takes the place of the first, where that is among the few; no more of them are there to be named, else.
-    labels.append(F.when(first <= few[-1]["row"], one_more["label"]))
+    size, place = F.col(f"size{index}"), F.col(f"first{index}") - F.col(f"start{index}")
+    more, known = size - 1 - SHOWN_OTHERS, F.col(f"labels{index}")
+    few = range(SHOWN_OTHERS)
+    labels = [F.when((size > number) & (place != number), F.get(known, F.lit(number))) for number in few]
+    # One more takes the place of the first, where that is among the few.
+    labels.append(F.when((size > SHOWN_OTHERS) & (place < SHOWN_OTHERS), F.get(known, F.lit(SHOWN_OTHERS))))
     before, after = messages.AND_MORE
     rest = F.concat(F.lit(before), more.cast("string"), F.lit(after))
     return F.concat(F.concat_ws(", ", *labels), F.when(more > 0, rest).otherwise("")).alias("others")
