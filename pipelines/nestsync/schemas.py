@@ -78,13 +78,18 @@ CHANGE_FIELDS = (
     _field("detail", StringType(), "what is another, or the finding's message"),
 )
 
-FINDING_FIELDS = (
+_OF_OBJECT = (
     _field("source", StringType(), "the configured catalog", nullable=False),
     _field("system", StringType(), "its system", nullable=False),
     _field("object", StringType(), "`namespace`, `table` or `view`", nullable=False),
     _field("levels", LEVELS, "the source's own levels", nullable=False),
     _field("name", StringType(), "the object's name; null for a namespace"),
-    _field("rule", StringType(), "the finding's stable slug", nullable=False),
+)
+_RULE = _field("rule", StringType(), "the finding's stable slug", nullable=False)
+
+FINDING_FIELDS = (
+    *_OF_OBJECT,
+    _RULE,
     _field("severity", StringType(), "`blocking`, `warning` or `info`", nullable=False),
     _field("target_levels", LEVELS, "what the mapping made of the levels"),
     _field("message", StringType(), "what is wrong", nullable=False),
@@ -108,14 +113,10 @@ MEMBER_FIELDS = (
         "the object that the finding is told of, the first one, and what becomes of its levels",
         nullable=False,
     ),
-    _field("rule", StringType(), "the finding's stable slug", nullable=False),
+    _RULE,
     _field("severity", StringType(), "the finding's: `blocking`, `warning` or `info`", nullable=False),
     ROLE,
-    _field("source", StringType(), "the configured catalog", nullable=False),
-    _field("system", StringType(), "its system", nullable=False),
-    _field("object", StringType(), "`namespace`, `table` or `view`", nullable=False),
-    _field("levels", LEVELS, "the source's own levels", nullable=False),
-    _field("name", StringType(), "the object's name; null for a namespace"),
+    *_OF_OBJECT,
     _field("target_levels", LEVELS, "what the mapping made of the levels", nullable=False),
 )
 """An object of a finding that is about several: what comes to one. The first one is among them."""

@@ -205,14 +205,15 @@ def finding(group: Sequence[Claim], rule: str, how: str, context: CheckContext) 
     }
     sentence = messages.collision(how, table=bool(first.name))
     members = tuple(map(_member, (first, *others)))
+    subject = members[0]
     yield Finding(
         rule=rule,
         severity=context.severity(rule),
-        source=first.voice.source,
-        object=first.voice.object,
-        levels=first.voice.levels,
-        name=members[0].name,
-        target_levels=first.levels,
+        source=subject.source,
+        object=subject.object,
+        levels=subject.levels,
+        name=subject.name,
+        target_levels=subject.target_levels,
         message=fill(sentence.message, values),
         hint=fill(sentence.hint, values),
         members=members,

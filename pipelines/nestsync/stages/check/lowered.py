@@ -25,8 +25,8 @@ def lowered(findings: DataFrame, context: CheckContext) -> DataFrame:
 def lowered_together(members: DataFrame, finding: Sequence[str], context: CheckContext) -> DataFrame:
     """`members`, a row for each object of findings about several; rows of one finding share the columns `finding`.
 
-    A finding is lowered once it is for all objects of sources, which ``role`` tells: the mildest word of theirs that
-    is as severe as any decides.
+    A finding is lowered once it is for all objects of sources, which ``role`` tells, to the most severe of what those
+    are lowered to.
     """
     if not context.lowered:
         return members
