@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow as pa
@@ -30,7 +31,7 @@ from nestsync.core.checking import CheckContext, DialectUse, Subject, Target
 from nestsync.core.checking import check as check_core
 from nestsync.core.mapping import Mapping, MappingRule
 from nestsync.schemas import ROLE
-from nestsync.session import open_session
+from nestsync.session import cut_off, open_session
 from nestsync.stages.check import check, map_sources
 from nestsync.stages.check.fates import fates
 from nestsync.stages.columns import as_declared
@@ -87,19 +88,18 @@ def plain(frame: DataFrame) -> None:
 
 def full(frame: DataFrame) -> None:
     """Everything that the check stage works out; like the stage, it keeps the mapped rows."""
-    mapped = map_sources(frame, CONTEXT).localCheckpoint()
-    kept = [mapped]
+    with ExitStack() as kept:
 
-    def keep(_name: str, of: DataFrame) -> DataFrame:
-        kept.append(of.localCheckpoint())
-        return kept[-1]
+        def keep(_name: str, of: DataFrame) -> DataFrame:
+            rows, give_back = cut_off(of)
+            kept.callback(give_back)
+            return rows
 
-    with ThreadPoolExecutor(1) as aside:
+        mapped = keep("mapped", map_sources(frame, CONTEXT))
+        aside = kept.enter_context(ThreadPoolExecutor(1))
         matrix = aside.submit(fates, mapped, CONTEXT)
         check(frame, CONTEXT, mapped, keep=keep).findings.write.format("noop").mode("overwrite").save()
         matrix.result()
-    for each in kept:
-        each.unpersist()
 
 
 def core(frame: DataFrame) -> None:
@@ -136,7 +136,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--against", choices=("plain", "core", "growth"), default="plain")
     options = parser.parse_args()
-    spark = open_session("local[2]", {"spark.driver.memory": "8g", "spark.sql.shuffle.partitions": "8"})
+    spark = open_session("local[2]", {"spark.driver.memory": "8g"})
     with tempfile.TemporaryDirectory() as scratch:
         frame = stored(spark, options.rows, Path(scratch))
         if options.against == "growth":

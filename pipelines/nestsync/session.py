@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -242,18 +242,19 @@ def _is_gone(spark: SparkSession) -> bool:
         return True
 
 
-def cut_off(frame: DataFrame) -> tuple[DataFrame, DataFrame]:
-    """The rows of `frame`, kept and cut off from how they were made, and what to unpersist when they are done with.
+def cut_off(frame: DataFrame) -> tuple[DataFrame, Callable[[], object]]:
+    """The rows of `frame`, kept and cut off from how they were made, and what gives them back when they are done with.
 
     A plan would otherwise hold those of everything before it, and Spark takes longer to think about it than to run it.
     A cluster can lose an executor, and what is kept there is made again from the rows that it came from.
     """
     # `local-cluster[...]` has executors to lose
     if (frame.sparkSession.sparkContext.master or "").partition("[")[0] == "local":
-        kept = frame.localCheckpoint()
-        return kept, kept
+        kept: Any = frame.localCheckpoint()
+        # `DataFrame.unpersist` knows nothing of a checkpoint: the rows would stay until Java looks for garbage.
+        return kept, lambda: kept._jdf.queryExecution().logical().rdd().unpersist(False)
     persisted = frame.persist()
-    return without_history(persisted), persisted
+    return without_history(persisted), persisted.unpersist
 
 
 @contextmanager

@@ -43,8 +43,8 @@ class RunContext:
     confirm: Confirm
     with_target: bool
     frames: dict[str, DataFrame] = field(default_factory=dict)
-    _persisted: dict[str, DataFrame] = field(default_factory=dict)
-    """What `frames` stand on, to be given back."""
+    _give_back: dict[str, Callable[[], object]] = field(default_factory=dict)
+    """What gives back the rows of each of `frames`."""
 
     # ---- frames
 
@@ -53,15 +53,16 @@ class RunContext:
 
         It is cut off from how it was made (see `session.cut_off`).
         """
-        self.drop(name)
         with our_errors():
-            self.frames[name], self._persisted[name] = cut_off(frame)
-        return self.frames[name]
+            rows, give_back = cut_off(frame)
+        self.drop(name)  # not before: the new rows may be made of the old ones
+        self.frames[name], self._give_back[name] = rows, give_back
+        return rows
 
     def drop(self, name: str) -> None:
         """Give back the frame kept under `name`, if there is one."""
         if self.frames.pop(name, None) is not None:
-            self._persisted.pop(name).unpersist()
+            self._give_back.pop(name)()
 
     def release(self) -> None:
         """Give back every frame."""

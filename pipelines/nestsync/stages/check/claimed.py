@@ -60,8 +60,7 @@ def claimed(judged: DataFrame, existing: DataFrame, context: CheckContext, keep:
     ordinary = in_target(context)
     moved = F.col("status").isin(*MOVED) & F.col("target_levels").isNotNull()
     wanted = judged.where(F.col("ordinary") | moved)  # what is ordinary is moved, and known by one look
-    its_own = F.col("levels"), F.col("name")
-    there = existing.withColumn("ordinary", is_ordinary(ordinary, *its_own, in_one(*its_own)))
+    there = existing.withColumn("ordinary", is_ordinary(ordinary, in_one(F.col("levels"), F.col("name"))))
 
     def claims(of: Column) -> DataFrame:
         explicit = _claim(wanted.where(of), EXPLICIT, F.col("target_levels"), F.col("target_name"))

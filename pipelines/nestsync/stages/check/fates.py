@@ -19,7 +19,7 @@ from nestsync.schemas import LEVELS
 from nestsync.stages.check.columns import native
 from nestsync.stages.check.native import Case
 from nestsync.stages.check.ordinary import in_one, is_ordinary
-from nestsync.stages.columns import each_of
+from nestsync.stages.columns import absent_text, each_of
 
 _LOSSLESS = 0
 _EVERY_WAY = -1
@@ -31,7 +31,7 @@ def fates(mapped: DataFrame, context: CheckContext) -> list[FateRow]:
 
     Runs two jobs; what comes to the driver is a row for each source, way and ending, whatever the catalog's size.
     """
-    every, nameless = ways(context), F.lit(None).cast("string")
+    every = ways(context)
     namespaces = mapped.where(
         (F.col("object") == NAMESPACE) & F.col("target_levels").isNotNull() & F.col("status").isin(*MOVED)
     ).select(
@@ -40,8 +40,8 @@ def fates(mapped: DataFrame, context: CheckContext) -> list[FateRow]:
         "target_levels",
         "ordinary",
         F.xxhash64("levels").alias("hash"),
-        in_one(F.col("levels"), nameless).alias("at"),
-        in_one(F.col("target_levels"), nameless).alias("wanted"),
+        in_one(F.col("levels"), absent_text()).alias("at"),
+        in_one(F.col("target_levels"), absent_text()).alias("wanted"),
     )
     # The hash stands for one example: it fits into the hash table of the counting, levels do not.
     counted = (
@@ -75,11 +75,11 @@ def _comes_back(way: Way, context: CheckContext) -> Column:
 
     Most rows are known to be ordinary; where that is enough, only the others are looked at.
     """
-    ordinary, nameless = lossless(way, context), F.lit(None).cast("string")
+    ordinary = lossless(way, context)
     if way.sources is None:
-        well = is_ordinary(ordinary, F.col("target_levels"), nameless, F.col("wanted"))
+        well = is_ordinary(ordinary, F.col("wanted"))
         return F.col("ordinary") | well if ordinary.covers(in_target(context), tables=False) else well
-    well = ~_is_about(way) | is_ordinary(ordinary, F.col("levels"), nameless, F.col("at"))
+    well = ~_is_about(way) | is_ordinary(ordinary, F.col("at"))
     known = in_sources(context)
     enough = all(source in known and ordinary.covers(known[source], tables=False) for source in way.sources)
     return F.col("ordinary") | well if enough else well

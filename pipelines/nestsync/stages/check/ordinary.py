@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import reduce
 from operator import and_
 
@@ -14,6 +14,7 @@ from nestsync.core.checking.collisions import target_text
 from nestsync.core.checking.context import CheckContext
 from nestsync.core.checking.joints import joints
 from nestsync.core.checking.ordinary import LONGEST, Ordinary, in_sources, in_target
+from nestsync.core.mapping import MappedBy
 from nestsync.schemas import contract
 from nestsync.stages.check.mapping import MAPPED_SCHEMA
 from nestsync.stages.check.native import quoted_pattern
@@ -26,71 +27,70 @@ No rule is to be asked of it then, and it goes where it is mapped to.
 
 _BETWEEN = "/"
 """Between levels in one text: no ordinary level holds it, so that the parts are the levels."""
-_FEW = 4
-"""So many parts have patterns of their own."""
+_NAMESPACE, _TABLE = "n", "t"
+"""What such a text begins with, before the number of levels."""
 
 
 def judged(mapped: DataFrame, context: CheckContext) -> DataFrame:
     """`mapped` (`MAPPED_SCHEMA`) in `JUDGED_SCHEMA`."""
-    at, wanted = (F.col("levels"), F.col("name")), (F.col("target_levels"), F.col("target_name"))
+    target, known = in_target(context), in_sources(context)
+    narrower = [source for source, ordinary in known.items() if not ordinary.covers(target)]
+    # What is ordinary in the target and stays as it is need not be looked at again, where all that is so in the source.
+    asked = (F.col("mapping_rule") != str(MappedBy.IDENTITY)) | F.col("source").isin(*narrower)
     # Columns of their own, so that a text that is looked at twice is made once.
-    texts = mapped.withColumns({"_at": in_one(*at), "_wanted": in_one(*wanted)})
-    target = in_target(context)
-    in_target_too = is_ordinary(target, *wanted, F.col("_wanted"))
-    ordinary = (F.col("status") == "ok") & in_target_too & _of_sources(in_sources(context), target, *at)
+    texts = mapped.withColumns(
+        {
+            "_at": F.when(asked, in_one(F.col("levels"), F.col("name"))),
+            "_wanted": in_one(F.col("target_levels"), F.col("target_name")),
+        }
+    )
+    is_fine = is_ordinary(target, F.col("_wanted")) & _of_sources(known)
+    ordinary = (F.col("status") == "ok") & is_fine
     return texts.select(*MAPPED_SCHEMA.names, F.coalesce(ordinary, F.lit(False)).alias("ordinary"))
 
 
 def in_one(levels: Column, name: Column) -> Column:
-    """All levels, and the name where there is one, in the text that `is_ordinary` looks at."""
-    return F.concat_ws(_BETWEEN, levels, name)
+    """The text that `is_ordinary` looks at: what it is, how many levels, all of them, and the name where there is one.
+
+    `name` is null for a namespace. However many parts there seem to be, as many as are told are there.
+    """
+    what = F.when(name.isNull(), _NAMESPACE).otherwise(_TABLE)
+    depth = F.coalesce(F.size(levels), F.lit(0)).cast("string")
+    return F.concat_ws(_BETWEEN, what, depth, levels, name)
 
 
-def is_ordinary(ordinary: Ordinary, levels: Column, name: Column, text: Column) -> Column:
-    """`Ordinary.holds`; `name` is null for a namespace, and `text` is both `in_one`."""
+def is_ordinary(ordinary: Ordinary, text: Column) -> Column:
+    """`Ordinary.holds` of what is `in_one` text."""
     if not ordinary.characters:
         return F.lit(False)
-    depth, is_namespace = F.size(levels), name.isNull()
-    of_depth = F.when(is_namespace, depth.isin(*ordinary.namespaces)).otherwise(depth.isin(*ordinary.tables))
-    count = depth + F.when(is_namespace, 0).otherwise(1)
-    return of_depth & _plain(ordinary, text, count)
-
-
-def _plain(ordinary: Ordinary, text: Column, count: Column) -> Column:
-    """Whether `text` is `count` parts of ordinary characters, of which none means something of its own."""
-    no_word = rf"(?!(?:{'|'.join(map(quoted_pattern, ordinary.words))})(?:{_BETWEEN}|\z))"
-    part = f"{no_word}[{ordinary.characters}]"
-    counts = sorted({*ordinary.namespaces, *(depth + 1 for depth in ordinary.tables)})
     # Where the whole is short, no part is too long, and Java looks for any number of characters several times faster.
-    # The rest has one pattern: one for each number of parts would be more code than Java compiles.
-    numbered = F.concat(count.cast("string"), F.lit(_BETWEEN), text)
-    each = "|".join(_BETWEEN.join([str(number), *[f"{part}{{1,{LONGEST}}}+"] * number]) for number in counts)
-    found = F.when((F.octet_length(text) > LONGEST) | (count > _FEW), numbered.rlike(rf"\A(?:{each})\z"))
-    for number in counts[:_FEW]:
-        found = found.when(count == number, text.rlike(rf"\A{_BETWEEN.join([f'{part}+'] * number)}\z"))
-    return found.otherwise(F.lit(False))
+    short, any_length = F.octet_length(text) <= LONGEST, text.rlike(_pattern(ordinary, "+"))
+    return F.when(short, any_length).otherwise(text.rlike(_pattern(ordinary, f"{{1,{LONGEST}}}+")))
 
 
-def _of_sources(in_sources: Mapping[str, Ordinary], target: Ordinary, levels: Column, name: Column) -> Column:
-    """Sources that find the same ordinary together; those that are not listed find everything so.
+def _pattern(ordinary: Ordinary, number: str) -> str:
+    """What the texts of ordinary objects match, with parts of so many characters."""
+    no_word = rf"(?!(?:{'|'.join(map(quoted_pattern, ordinary.words))})(?:{_BETWEEN}|\z))"
+    part = f"{no_word}[{ordinary.characters}]{number}"
 
-    The row is ordinary in the `target`: where a source takes all that is so there, names that stay are not looked at
-    again. Texts of equal parts are equal names then: none of them holds what is between them.
+    def of(what: str, depths: Iterable[int], names: int) -> str:
+        each = (_BETWEEN.join([str(depth), *[part] * (depth + names)]) for depth in sorted(depths))
+        return f"{what}{_BETWEEN}(?:{'|'.join(each)})"
+
+    return rf"\A(?:{of(_TABLE, ordinary.tables, 1)}|{of(_NAMESPACE, ordinary.namespaces, 0)})\z"
+
+
+def _of_sources(in_sources: Mapping[str, Ordinary]) -> Column:
+    """Whether a row's source finds it ordinary, or need not be asked: then there is no text to look at.
+
+    Sources that find the same ordinary together; those that are not listed find everything so.
     """
-    stays = (F.size(levels) == F.size("target_levels")) & (F.col("_at") == F.col("_wanted"))
-
-    def holds(ordinary: Ordinary) -> Column:
-        looked_at = is_ordinary(ordinary, levels, name, F.col("_at"))
-        return stays | looked_at if ordinary.covers(target) else looked_at
-
     together: dict[Ordinary, list[str]] = {}
     for source, ordinary in in_sources.items():
         together.setdefault(ordinary, []).append(source)
-    return reduce(
-        and_,
-        (~F.col("source").isin(*sources) | holds(ordinary) for ordinary, sources in together.items()),
-        F.lit(True),
-    )
+    text = F.col("_at")
+    holds = (~F.col("source").isin(*sources) | is_ordinary(each, text) for each, sources in together.items())
+    return text.isNull() | reduce(and_, holds, F.lit(True))
 
 
 def ordinary_text(

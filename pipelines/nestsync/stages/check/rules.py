@@ -161,15 +161,18 @@ def by_itself(judged: DataFrame, context: CheckContext, free: str | None) -> Dat
     coded = odd_ones.select(*facts, _codes(chains).alias("codes"))
     wrong = each_of(coded, "codes", "found").where(F.col("found.code").isNotNull())
     found = wrong.select(*facts, _hit(chains, F.col("found")).alias("hit")).select(*facts, "hit.*")
-    placed = _renamed_itself(found, context)
-    told = explained(placed, rules.codebook, _slots())
-    of_namespace = F.col("of_levels") & ~F.col("renamed_itself")
-    return (
-        told.withColumn("object", F.when(of_namespace, F.lit(NAMESPACE)).otherwise(F.col("object")))
-        .withColumn("name", F.when(~of_namespace, F.col("name")))
-        .select(*(field.name for field in FINDING_FIELDS))
-        .distinct()
-    )
+    # A namespace is told once, however many of its tables say so: before sentences are put together.
+    told = _of_namespaces(_renamed_itself(found, context), rules.codebook).distinct()
+    return explained(told, rules.codebook, _slots()).select(*(field.name for field in FINDING_FIELDS))
+
+
+def _of_namespaces(found: DataFrame, codebook: Codebook) -> DataFrame:
+    """`found`, where a fault of the levels is one of the namespace, with nothing left of who else has it."""
+    of_levels = F.col("code").isin([code for code, entry in enumerate(codebook.entries) if entry.of_levels])
+    of_namespace = of_levels & ~F.col("renamed_itself")
+    its_own = {name: F.when(~of_namespace, F.col(name)) for name in ("name", "error", "target_name")}
+    kind = F.when(of_namespace, F.lit(NAMESPACE)).otherwise(F.col("object"))
+    return found.withColumns(its_own | {"object": kind}).drop("renamed_itself")
 
 
 def _codes(chains: list[Chain]) -> Column:

@@ -62,8 +62,8 @@ def suites_of(facts: ReportFacts, frames: Frames, catalogs: Sequence[CatalogRow]
     tasks = 1 + sum(frames.sizes.values()) // ROWS_AT_ONCE
     suites = []
     for suite, (frame, names) in parts.items():
-        rows, held = cut_off(frame.coalesce(tasks))
-        cleanup.callback(held.unpersist)
+        rows, give_back = cut_off(frame.coalesce(tasks))
+        cleanup.callback(give_back)
         suites.append(_suite(suite, rows, names, facts.expected))
     return suites
 
