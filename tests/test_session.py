@@ -1,4 +1,4 @@
-"""The Spark session: how it answers once a signal broke off what was asked of it."""
+"""The Spark session: what it keeps, and how it answers once a signal broke off what was asked of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import pytest
 from pyspark.sql import SparkSession
 
-from nestsync.session import answering
+from nestsync.session import answering, cut_off
 from nestsync.signals import SUBMITTED
 
 pytestmark = pytest.mark.spark
@@ -85,3 +85,17 @@ def test_what_tidying_up_after_a_signal_raises_does_not_hide_it(spark: SparkSess
 
     with pytest.raises(KeyboardInterrupt), answering(spark):
         broken_off()
+
+
+def test_what_is_kept_is_given_back(spark: SparkSession) -> None:
+    def kept() -> set[int]:
+        jvm: Any = spark.sparkContext._jsc
+        return {stored.id() for stored in jvm.sc().getRDDStorageInfo()}
+
+    before = kept()
+    rows, give_back = cut_off(spark.range(10))
+    of_rows = kept() - before
+    assert rows.count() == 10
+    assert len(of_rows) == 1
+    give_back()
+    assert not of_rows & kept()

@@ -3,8 +3,8 @@
     python tools/mutations.py [--only TEXT]
 
 `tests/core/mutations.toml` says what to break: a rule, the module of `nestsync.core`, the text there and what stands
-instead, and the test that has to fail. The package is copied first; nothing in the checkout changes. Exits 1 when
-a test stays green, and names it.
+instead, and the test that has to fail; `tests/stages/check/mutations.toml` says so of the rules in Spark. The package
+is copied first; nothing in the checkout changes. Exits 1 when a test stays green, and names it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,19 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-TABLE = ROOT / "tests" / "core" / "mutations.toml"
-MODULES = ROOT / "pipelines" / "nestsync" / "core"
+PACKAGE = ROOT / "pipelines" / "nestsync"
+ROOMS = ("core", "stages/check")
+"""Where there are rules to be broken, below the package and below its tests."""
 
 
 def mutations(holding: str = "") -> list[dict[str, Any]]:
-    """The mutations whose rule holds this text."""
-    return [each for each in tomllib.loads(TABLE.read_text("utf-8"))["mutation"] if holding in each["rule"]]
+    """The mutations whose rule holds this text, their modules below `PACKAGE`."""
+    return [
+        mutation | {"module": f"{room}/{mutation['module']}"}
+        for room in ROOMS
+        for mutation in tomllib.loads((ROOT / "tests" / room / "mutations.toml").read_text("utf-8"))["mutation"]
+        if holding in mutation["rule"]
+    ]
 
 
 def turns_red(mutation: dict[str, Any]) -> bool:
@@ -35,10 +41,10 @@ def turns_red(mutation: dict[str, Any]) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "pipelines"
         shutil.copytree(ROOT / "pipelines", package, ignore=shutil.ignore_patterns("__pycache__"))
-        module = Path(folder) / MODULES.relative_to(ROOT) / mutation["module"]
+        module = Path(folder) / PACKAGE.relative_to(ROOT) / mutation["module"]
         text = module.read_text(encoding="utf-8")
         if text.count(mutation["text"]) != 1:
-            sys.exit(f"{mutation['rule']}: {mutation['text']!r} does not stand once in core/{mutation['module']}")
+            sys.exit(f"{mutation['rule']}: {mutation['text']!r} does not stand once in {mutation['module']}")
         module.write_text(text.replace(mutation["text"], mutation["instead"]), encoding="utf-8")
         command = [sys.executable, "-m", "pytest", "-q", "-x", "--no-header", "-p", "no:cacheprovider"]
         command += ["-o", f"pythonpath={package} {ROOT}", mutation["test"]]

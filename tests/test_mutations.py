@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.mutations import MODULES, ROOT, mutations
+from tools.mutations import PACKAGE, ROOT, mutations
 
 MUTATIONS = mutations()
 
@@ -21,7 +21,7 @@ def functions_in(file: Path) -> set[str]:
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation["rule"])
 def test_a_mutation_fits_the_code(mutation: dict[str, str]) -> None:
-    text = (MODULES / mutation["module"]).read_text("utf-8")
+    text = (PACKAGE / mutation["module"]).read_text("utf-8")
     assert text.count(mutation["text"]) == 1
     ast.parse(text.replace(mutation["text"], mutation["instead"]))
     file, _, test = mutation["test"].partition("::")
