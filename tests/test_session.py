@@ -41,15 +41,17 @@ def test_spark_answers_after_a_signal_broke_off_what_it_was_asked(
             os.kill(os.getpid(), number)
             ended.wait(10)  # and again, as a person does: what is raised while Python finalizes an object is dropped
 
-    before = signal.getsignal(signal.SIGTERM)
-    signal.signal(signal.SIGTERM, terminated)
+    answers = {signal.SIGTERM: terminated, signal.SIGINT: signal.default_int_handler}
+    # What a shell starts in the background ignores SIGINT, and so would these tests there.
+    before = {each: signal.signal(each, answer) for each, answer in answers.items()}
     threading.Thread(target=send, daemon=True).start()
     try:
         with pytest.raises(raised), answering(spark):
             context.parallelize(range(2), 2).map(sleep).count()  # every task that runs at once
     finally:
         ended.set()
-        signal.signal(signal.SIGTERM, before)
+        for each, answer in before.items():
+            signal.signal(each, answer)
     began = time.monotonic()
     assert [row["id"] for row in spark.range(3).collect()] == [0, 1, 2]
     assert time.monotonic() - began < 30
