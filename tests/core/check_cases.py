@@ -514,9 +514,9 @@ CASES = [
     ),
     Case(
         "a path segment that clients resolve away",
-        [namespace("rest", "."), namespace("rest", "a", "..")],
+        [namespace("rest", "."), namespace("rest", ".."), namespace("rest", "a", "..")],
         context(),
-        [("dangerous-name", "rest", (".",), "")],
+        [("dangerous-name", "rest", (level,), "") for level in (".", "..")],
         {"dangerous-name": ["a request for it goes to what is above"]},
     ),
     # ---- what could not be read
