@@ -369,6 +369,13 @@ CASES = [
     ),
     Case("é in one character and in two where it does not", [namespace("one", NFC), namespace("two", NFD)], context()),
     Case(
+        "a parent that several imply speaks with the voice of the smallest",
+        [namespace("one", "Sales", "b"), namespace("one", "Sales", "a"), namespace("two", "sales", "c")],
+        context(capabilities="lakekeeper"),
+        [("case-collision", "one", ("Sales", "a"), "")],
+        {"case-collision": ['["Sales"] is one with two ["sales","c"] where the target folds case']},
+    ),
+    Case(
         "implied parents that the target folds into one",
         [namespace("one", "Sales", "a"), namespace("two", "sales", "b")],
         context(capabilities="lakekeeper"),
