@@ -44,7 +44,7 @@ test-airflow: test-dags ## The DAGs in a real Airflow, over real catalog servers
 	$(BIN)/python -m pytest tests/airflow/live
 
 .PHONY: mutations
-mutations: .venv/.made ## Break every rule about names on purpose, and see its test turn red (5 minutes)
+mutations: .venv/.made ## Break every rule about names on purpose, and see its test turn red (15 minutes)
 	$(BIN)/python tools/mutations.py
 
 .PHONY: lint
