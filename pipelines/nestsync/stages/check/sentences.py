@@ -11,7 +11,7 @@ from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, BooleanType, IntegerType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, IntegerType, StringType, StructField, StructType
 
 from nestsync.core.checking.messages import Sentence, Slot, Text
 from nestsync.stages.check.local import local_frame
@@ -22,7 +22,6 @@ _SCHEMA = StructType(
         StructField("code", IntegerType(), False),
         StructField("rule", StringType(), False),
         StructField("severity", StringType(), False),
-        StructField("of_levels", BooleanType(), False),
         StructField("message_parts", ArrayType(_PART), False),
         StructField("hint_parts", ArrayType(_PART), False),
     ]
@@ -62,13 +61,12 @@ class Codebook:
         return self.entries.index(entry)
 
     def frame(self, spark: SparkSession) -> DataFrame:
-        """One row a code: rule, severity, of_levels, and the parts of both sentences."""
+        """One row a code: rule, severity, and the parts of both sentences."""
         rows = [
             {
                 "code": code,
                 "rule": entry.rule,
                 "severity": entry.severity,
-                "of_levels": entry.of_levels,
                 "message_parts": _parts(entry.sentence.message),
                 "hint_parts": _parts(entry.sentence.hint),
             }
@@ -84,14 +82,13 @@ def _parts(text: Text) -> list[dict[str, Any]]:
 
 
 def explained(hits: DataFrame, codebook: Codebook, slots: dict[Slot, Column]) -> DataFrame:
-    """`hits`, which hold a column ``code``, with rule, severity, of_levels, message and hint."""
+    """`hits`, which hold a column ``code``, with rule, severity, message and hint."""
     codes = F.broadcast(codebook.frame(hits.sparkSession))
     filled = hits.withColumn("slots", F.create_map(*(part for slot in slots.items() for part in _pair(*slot))))
     return filled.join(codes, "code").select(
         *hits.columns,
         "rule",
         "severity",
-        "of_levels",
         _filled("message_parts").alias("message"),
         _filled("hint_parts").alias("hint"),
     )
