@@ -36,7 +36,7 @@ test-engines: .venv/.made ## Names against real engines and further servers (Tri
 
 .PHONY: test-dags
 test-dags: .venv/.made .venv-airflow/.made ## What the DAGs are made of, in Airflow's environment, without running them
-	$(BIN)/mypy --python-executable .venv-airflow/bin/python airflow_dags/nestsync_dags.py airflow_dags/nestsync_airflow
+	$(BIN)/mypy --no-incremental --show-traceback --python-executable .venv-airflow/bin/python airflow_dags/nestsync_dags.py airflow_dags/nestsync_airflow
 	cd tests/airflow/dags && ../../../.venv-airflow/bin/python -m pytest -q
 
 .PHONY: test-airflow
