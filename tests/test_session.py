@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from types import SimpleNamespace
@@ -17,6 +19,29 @@ from nestsync.session import answering, cut_off
 from nestsync.signals import SUBMITTED
 
 pytestmark = pytest.mark.spark
+
+
+COLLECTORS = """
+from nestsync.session import open_session
+java = open_session("local[1]")._jvm.java
+print(*(each.getName() for each in java.lang.management.ManagementFactory.getGarbageCollectorMXBeans()), sep=",")
+"""
+
+
+@pytest.mark.parametrize(
+    ("environment", "collectors"),
+    [
+        ({}, {"PS MarkSweep", "PS Scavenge"}),
+        ({"JAVA_TOOL_OPTIONS": "-XX:+UseSerialGC"}, {"Copy", "MarkSweepCompact"}),
+    ],
+    ids=["ours", "one that somebody chose"],
+)
+def test_java_collects_garbage_for_throughput_unless_told_otherwise(
+    environment: dict[str, str], collectors: set[str]
+) -> None:
+    chosen = {name: text for name, text in os.environ.items() if name != "SPARK_HOME"} | environment
+    done = subprocess.run([sys.executable, "-c", COLLECTORS], env=chosen, capture_output=True, text=True, check=True)
+    assert set(done.stdout.splitlines()[-1].split(",")) == collectors
 
 
 def terminated(number: int, _frame: object) -> NoReturn:

@@ -57,6 +57,10 @@ _LOCAL = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": str(max(2, os.cpu_count() or 2)),
 }
+# Nobody waits for a pause in a batch to end: the check takes a fifth less time than with Java's own choice.
+_JAVA_OPTIONS = {"spark.driver.extraJavaOptions": "-XX:+UseParallelGC"}
+_SPARK_CHOSEN = ("SPARK_HOME", "SPARK_CONF_DIR")
+_JAVA_CHOSEN = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS")
 
 SECONDS_UNTIL_TOLD = 5.0
 """A JVM that is ended stops answering this long, at most, before its end is seen (`signals.end_with_parent`)."""
@@ -89,6 +93,7 @@ def _new_session(master: str | None, conf: Mapping[str, str], log: Path | None) 
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         if submitted is None:  # else the workers may have the package as a zip, which a daemon starts without
             settings["spark.python.daemon.module"] = "nestsync.daemon"
+            settings |= _java_options()
     jars = tuple(map(str, fetch(SPARK_DELTA)))
     if submitted is not None:
         jars = _join_running_driver(jars)
@@ -103,6 +108,13 @@ def _new_session(master: str | None, conf: Mapping[str, str], log: Path | None) 
     gateway: Any = SparkContext._gateway
     mend(gateway._gateway_client)
     return spark
+
+
+def _java_options() -> dict[str, str]:
+    """`_JAVA_OPTIONS`, unless somebody chose their own: Java does not start with two collectors."""
+    collector_chosen = any("GC" in os.environ.get(name, "") for name in _JAVA_CHOSEN)
+    spark_chosen = any(name in os.environ for name in _SPARK_CHOSEN)  # its spark-defaults.conf may have options
+    return {} if collector_chosen or spark_chosen else _JAVA_OPTIONS
 
 
 @contextmanager
