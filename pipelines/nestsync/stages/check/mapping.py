@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from operator import and_, or_
 
@@ -43,11 +43,12 @@ def map_objects(objects: DataFrame, mapping: Mapping) -> DataFrame:
         "_excluded", F.col("source").isin(ruled) & F.col("_rule").isNull() if ruled else F.lit(False)
     )
     # Columns of their own, so that each is worked out once however often the next ones name it.
-    kept_levels = chosen.withColumn("_kept", _by_rule(mapping.rules, _kept, F.col("levels")))
-    segments = kept_levels.withColumn("_segments", _by_rule(mapping.rules, _segments, F.col("_kept")))
+    kept_levels = chosen.withColumn("_kept", _by_rule(mapping.rules, _kept, ("drop",), F.col("levels")))
+    segments = kept_levels.withColumn("_segments", _by_rule(mapping.rules, _segments, ("split",), F.col("_kept")))
     renamed = _with_renames(segments, mapping.renames)
-    target_levels = _by_rule(mapping.rules, _target, F.col("_segments"))
-    mapped_by = _by_rule(mapping.rules, _word, F.lit(str(MappedBy.IDENTITY)))
+    shape = ("flatten", "depth", "prefix")
+    target_levels = _by_rule(mapping.rules, _target, shape, F.col("_segments"))
+    mapped_by = _by_rule(mapping.rules, _word, ("drop", "split", *shape), F.lit(str(MappedBy.IDENTITY)))
     is_renamed = F.col("_renamed").isNotNull()
     kept = ~F.col("_excluded")
     return renamed.select(
@@ -90,9 +91,17 @@ def _level_matches(level: Column, glob: str) -> Column:
     return level.rlike(glob_regex(glob)) if is_glob(glob) else level == glob
 
 
-def _by_rule(rules: tuple[MappingRule, ...], value: Callable[[MappingRule], Column], otherwise: Column) -> Column:
-    """`value` of the rule that selected the row; `otherwise` where none did."""
-    cases = _first((F.col("_rule") == index, value(rule)) for index, rule in enumerate(rules))
+def _by_rule(
+    rules: tuple[MappingRule, ...], value: Callable[[MappingRule], Column], facts: Sequence[str], otherwise: Column
+) -> Column:
+    """`value` of the rule that selected the row; `otherwise` where none did.
+
+    Rules with the same `facts`, which are all that `value` reads, have one case: Java compiles no end of cases.
+    """
+    alike: dict[tuple[object, ...], list[int]] = {}
+    for index, rule in enumerate(rules):
+        alike.setdefault(tuple(getattr(rule, fact) for fact in facts), []).append(index)
+    cases = _first((F.col("_rule").isin(numbers), value(rules[numbers[0]])) for numbers in alike.values())
     return F.coalesce(cases, otherwise) if rules else otherwise
 
 
