@@ -60,6 +60,15 @@ class RunFiles:
             summary[stage] = summary.get(stage, {}) | dict(facts)
             _replace(target, summary)
 
+    @contextmanager
+    def understood(self, run_id: str, hint: str) -> Iterator[None]:
+        """Say so in one `SummaryUnreadable` where what `run_id` left is not what its stages leave."""
+        try:
+            yield
+        except (KeyError, TypeError, AttributeError) as error:
+            where = str(self._summary_file(run_id))
+            raise SummaryUnreadable(f"the summary of run {run_id} is broken", where=where, hint=hint) from error
+
     # ---- what is remembered of targets
 
     def separator_of(self, target: str) -> str | None:
@@ -204,7 +213,7 @@ def _readable(file: Path) -> Iterator[None]:
 
 
 def _broken(where: Path, what: str) -> SummaryUnreadable:
-    return SummaryUnreadable(what, where=str(where), hint="`nestsync inventory -c FILE` reads the catalogs again")
+    return SummaryUnreadable(what, where=str(where), hint=f"{_INVENTORY} again")
 
 
 __all__ = ["RunFiles", "checked_run_id"]

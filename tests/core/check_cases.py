@@ -389,6 +389,28 @@ CASES = [
         [("case-collision", "one", ("Sales",), "")],
         {"case-collision": ['lake ["sales"] (already there)']},
     ),
+    Case(
+        "letters that have a small one only since Unicode 16, and a sigma within such a word",
+        [namespace("one", name) for name in ("\u1c89", "AΣ\u1c8a")]
+        + [namespace("two", name) for name in ("\u1c8a", "aσ\u1c8a", "aς\u1c8a")],
+        context(capabilities="lakekeeper"),
+        [("case-collision", "one", (name,), "") for name in ("\u1c89", "AΣ\u1c8a")],
+    ),
+    Case(
+        "a table whose name is the empty text is a table, not its namespace",
+        [table("one", "", "A"), namespace("one", "a"), table("two", "", "a")],
+        context(capabilities="lakekeeper"),
+        [
+            *(("empty-level", source, (level,), "") for source, level in [("one", "A"), ("two", "a")] * 2),
+            *[("case-collision", "one", ("A",), "")] * 2,
+        ],
+        {
+            "case-collision": [
+                '"" in ["A"] is one with two ["a"] where the target folds case',
+                '["A"] is one with one ["a"] where the target folds case',
+            ]
+        },
+    ),
     Case("what the target holds under the wanted name", [namespace("one", "sales"), there("sales")], context()),
     # ---- a separator that is another now
     Case(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nestsync.errors import ConfigurationError
+from nestsync.errors import ConfigurationError, SummaryUnreadable
 from nestsync.names.tree import read_tree
 from tests.names.inventories import Namespace, inventoried
 from tests.terminals import terminal
@@ -140,3 +141,12 @@ def test_a_catalog_that_was_not_read_is_named_with_those_that_were(tmp_path: Pat
         ConfigurationError, match=r"'nope' is not in the inventory of run r1 Hint: it holds lakehouse, w"
     ):
         read_tree(files, names=["nope"])
+
+
+@pytest.mark.parametrize("inventory", ["x", {"warehouse": "x"}, {"warehouse": {"role": "source"}}])
+def test_an_inventory_that_is_broken_is_an_error_of_ours(tmp_path: Path, inventory: object) -> None:
+    files = inventoried(tmp_path, {"warehouse": [("a",)]})
+    (files.root / "runs-json" / "r1.json").write_text(json.dumps({"inventory": inventory}), encoding="utf-8")
+    with pytest.raises(SummaryUnreadable) as said:
+        read_tree(files)
+    assert "inventory -c FILE" in str(said.value.hint)

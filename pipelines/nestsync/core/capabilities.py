@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from nestsync.core.casing import lower
 from nestsync.core.dialects.base import Refusal, depth_refusal
 from nestsync.core.errors import UnknownKind
 from nestsync.core.identifiers import Levels
@@ -145,7 +146,7 @@ class Capabilities:
 
     def key(self, part: str) -> str:
         """What this system compares where it compares `part`: folded where it folds, NFC where it normalises."""
-        folded = part if self.case is Case.KEPT else part.lower()
+        folded = part if self.case is Case.KEPT else lower(part)
         return unicodedata.normalize("NFC", folded) if self.normalises else folded
 
 

@@ -11,7 +11,6 @@ from nestsync.core.checking import CheckContext, Ranked, rank_separators
 from nestsync.core.identifiers import Levels, shown
 from nestsync.core.separators import safety_reason
 from nestsync.core.separators import shown as shown_separator
-from nestsync.errors import SummaryUnreadable
 from nestsync.printing import print_table, visible, write_line
 from nestsync.runfiles import RunFiles
 
@@ -102,18 +101,12 @@ def read_separators(files: RunFiles, *, run_id: str | None = None) -> Separators
     """
     run_id, known = files.inventory(run_id)
     summary = files.summary(run_id)
-    try:
+    with files.understood(run_id, "`nestsync check -c FILE` ranks the separators again"):
         naming = _naming(summary)
         check = summary.get("check", {})
         # A catalog that was read again since is another listing, and the check's ranking is out of date.
         fits = check.get("listings") == {name: facts.get("listing") for name, facts in known.items()}
         ranked = tuple(map(_ranked, check["separators"])) if fits else None
-    except (KeyError, TypeError, AttributeError) as error:
-        raise SummaryUnreadable(
-            f"the summary of run {run_id} is broken",
-            where=str(files.root),
-            hint="`nestsync check -c FILE` ranks the separators again",
-        ) from error
     sources = {name: facts for name, facts in known.items() if facts.get("role") == "source"}
     subjects = list(files.listed_namespaces(run_id, sources))
     changed = changes(Counter(subject.levels for subject in subjects), naming)

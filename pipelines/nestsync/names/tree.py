@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -115,6 +115,13 @@ def read_tree(
     Raises `ConfigurationError` for a name that is not in the inventory, and as `RunFiles` does.
     """
     run_id, known = files.inventory(run_id)
+    with files.understood(run_id, "`nestsync inventory -c FILE` reads the catalogs again"):
+        return _tree(files, run_id, known, names, depth)
+
+
+def _tree(
+    files: RunFiles, run_id: str, known: Mapping[str, Mapping[str, Any]], names: Sequence[str], depth: int | None
+) -> Tree:
     unknown = next((name for name in names if name not in known), None)
     if unknown is not None:
         raise ConfigurationError(

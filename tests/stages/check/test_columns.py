@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
+from nestsync.core.casing import lower
 from nestsync.core.dialects import DIALECTS, Dialect, NameRefused, dialect
 from nestsync.stages.check.columns import NATIVES, native
 from nestsync.stages.check.native import Case, let
@@ -123,3 +125,13 @@ def test_spark_and_core_agree_on_every_dialect(spark: SparkSession, batch: list[
 
 def test_every_dialect_has_a_native_form() -> None:
     assert set(NATIVES) == set(DIALECTS)
+
+
+def test_spark_lowers_as_the_core_does(spark: SparkSession) -> None:
+    """Each character of the first two planes, by itself and where it decides which sigma ends a word."""
+    characters = [chr(code) for code in range(0x20000) if not 0xD800 <= code <= 0xDFFF]
+    forms = ("{}", "aΣ{}", "aΣ{}b", "a{}Σ")
+    texts = {f"t{i}": [form.format(character) for character in characters] for i, form in enumerate(forms)}
+    frame = spark.createDataFrame(pa.table(texts))
+    for row in frame.select(*texts, *(F.lower(name).alias(f"{name}_lower") for name in texts)).collect():
+        assert [row[f"{name}_lower"] for name in texts] == [lower(row[name]) for name in texts]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from nestsync.core.casing import lower
 from nestsync.core.checking import messages
 from nestsync.core.checking.context import CheckContext
 from nestsync.core.checking.messages import Slot, fill
@@ -51,15 +52,16 @@ class Claim:
     final: str
     folded: str
     exact: str
+    is_table: bool
     levels: Levels
     name: str
     voice: Voice
     stored: Levels
 
     @property
-    def identifier(self) -> tuple[Levels, str]:
-        """The target identifier; the empty name is a namespace."""
-        return self.levels, self.name
+    def identifier(self) -> tuple[bool, Levels, str]:
+        """The target identifier: whether it is a table, or view; levels; and the name, empty for a namespace."""
+        return self.is_table, self.levels, self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +69,13 @@ class _Keys:
     context: CheckContext
 
     def claim(self, target: Identifier, voice: Voice) -> Claim:
-        folded = _each(target, str.lower) if self.context.folds else target
+        folded = _each(target, lower) if self.context.folds else target
         final = _each(folded, _nfc) if self.context.normalizes else folded
         return Claim(
             final=self.text(final),
             folded=self.text(folded),
             exact=self.text(target),
+            is_table=target.name is not None,
             levels=target.levels,
             name=target.name or "",
             voice=voice,
@@ -111,7 +114,7 @@ def collisions(placed: Iterable[Placed], existing: Iterable[Subject], context: C
     groups: dict[tuple[bool, str], set[Claim]] = defaultdict(set)
     differ = context.folds or context.normalizes  # elsewhere, parents that differ are different parents
     for claim in claims(placed, existing, context, parents=differ):
-        groups[bool(claim.name), claim.final].add(claim)
+        groups[claim.is_table, claim.final].add(claim)
     for group in groups.values():
         yield from _told(heard(group), context)
 
@@ -150,7 +153,7 @@ def heard(group: set[Claim]) -> list[Claim]:
 
 
 def _loudest(group: set[Claim]) -> Iterator[Claim]:
-    by_identifier: dict[tuple[Levels, str], list[Claim]] = defaultdict(list)
+    by_identifier: dict[tuple[bool, Levels, str], list[Claim]] = defaultdict(list)
     for claim in group:
         by_identifier[claim.identifier].append(claim)
     for claims in by_identifier.values():
@@ -184,7 +187,7 @@ def _itself(claim: Claim) -> Claim:
 
 
 def _merged(claim: Claim, context: CheckContext) -> bool:
-    return not claim.name and claim.levels in context.mapping.merge
+    return not claim.is_table and claim.levels in context.mapping.merge
 
 
 def finding(group: Sequence[Claim], rule: str, how: str, context: CheckContext) -> Iterator[Finding]:
@@ -203,7 +206,7 @@ def finding(group: Sequence[Claim], rule: str, how: str, context: CheckContext) 
         Slot.NAME: quoted(first.name),
         Slot.OTHERS: named + (str(more).join(messages.AND_MORE) if more > 0 else ""),
     }
-    sentence = messages.collision(how, table=bool(first.name))
+    sentence = messages.collision(how, table=first.is_table)
     members = tuple(map(_member, (first, *others)))
     subject = members[0]
     yield Finding(

@@ -25,7 +25,7 @@ def shown_together(placed: Iterable[Placed], existing: Iterable[Subject], contex
         return
     schemas: dict[str, set[Claim]] = defaultdict(set)
     for claim in claims(placed, existing, context, parents=True):
-        if claim.levels and not claim.name:  # the root is no schema
+        if claim.levels and not claim.is_table:  # the root is no schema
             schemas[schema_shown(claim.stored)].add(claim)
     for group in schemas.values():
         among = heard(group)

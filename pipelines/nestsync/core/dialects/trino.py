@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from nestsync.core.casing import lower
 from nestsync.core.dialects.base import Dialect, Refusal
 from nestsync.core.identifiers import Levels
 
@@ -40,7 +41,7 @@ class Trino(Dialect):
     def rejected(self, levels: Levels) -> Refusal | None:
         if not levels:
             return Refusal(None, None, None, "is the root, which has no text", "one level or more")
-        if len(levels) == 1 and levels[0].lower() in self.own_words:
+        if len(levels) == 1 and lower(levels[0]) in self.own_words:
             return Refusal(0, levels[0], None, "is shadowed by Trino's own schema", "another name")
         for index, level in enumerate(levels):
             if "\x1f" in level:
@@ -52,7 +53,7 @@ class Trino(Dialect):
         return next((r for i, level in enumerate(levels) if (r := _lost_level(i, level)) is not None), None)
 
     def render(self, levels: Levels) -> str:
-        return _quote(".".join(levels).lower())
+        return _quote(lower(".".join(levels)))
 
     def read(self, text: str) -> Levels:
         found = _SCHEMA.match(text)
@@ -67,19 +68,19 @@ class Trino(Dialect):
                 return Refusal(
                     at, name, character, f"holds {character!r}: it is listed and cannot be opened", "a plain name"
                 )
-        if name != name.lower():
-            return Refusal(at, name, _upper(name), "is not in lower case", name.lower())
+        if name != lower(name):
+            return Refusal(at, name, _upper(name), "is not in lower case", lower(name))
         return None
 
     def render_table(self, levels: Levels, name: str) -> str:
-        return f"{self.render(levels)}.{_quote(name.lower())}"
+        return f"{self.render(levels)}.{_quote(lower(name))}"
 
     def read_table(self, text: str) -> tuple[Levels, str]:
         found = _TABLE.match(text)
         if found is None:
             raise self.unreadable(text, "is no table name", '"a.b"."t"')
         quoted, bare = found[3], found[4]
-        return _split(found[1], found[2]), (bare if quoted is None else quoted.replace('""', '"')).lower()
+        return _split(found[1], found[2]), lower(bare if quoted is None else quoted.replace('""', '"'))
 
 
 def _quote(part: str) -> str:
@@ -88,7 +89,7 @@ def _quote(part: str) -> str:
 
 def _split(quoted: str | None, bare: str | None) -> Levels:
     schema = (bare or "") if quoted is None else quoted.replace('""', '"')
-    return tuple(level for part in schema.lower().split(".") if (level := part.strip(BLANKS)))
+    return tuple(level for part in lower(schema).split(".") if (level := part.strip(BLANKS)))
 
 
 def _lost_level(index: int, level: str) -> Refusal | None:
@@ -100,10 +101,10 @@ def _lost_level(index: int, level: str) -> Refusal | None:
     if level != level.strip(BLANKS):
         edge = level[0] if level[0] in BLANKS else level[-1]
         return Refusal(index, level, edge, "has a blank at its edge, which is trimmed", level.strip(BLANKS))
-    if level != level.lower():
-        return Refusal(index, level, _upper(level), "is not in lower case", level.lower())
+    if level != lower(level):
+        return Refusal(index, level, _upper(level), "is not in lower case", lower(level))
     return None
 
 
 def _upper(text: str) -> str | None:
-    return next((c for c in text if c != c.lower()), None)
+    return next((c for c in text if c != lower(c)), None)
