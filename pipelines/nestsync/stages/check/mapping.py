@@ -96,7 +96,7 @@ def _by_rule(
 ) -> Column:
     """`value` of the rule that selected the row; `otherwise` where none did.
 
-    Rules with the same `facts`, which are all that `value` reads, have one case: Java compiles no end of cases.
+    Rules with the same `facts`, which are all that `value` reads, have one case: a method of many is too long for Java.
     """
     alike: dict[tuple[object, ...], list[int]] = {}
     for index, rule in enumerate(rules):
