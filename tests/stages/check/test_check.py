@@ -83,7 +83,7 @@ SUBJECTS = st.lists(
         st.sampled_from(["hms", "lance"]),
         st.sampled_from(["table", "view"]),
         LEVELS,
-        LISTED | names,
+        (LISTED | names).filter(bool),
         STATUS,
         st.none() | names,
     )
